@@ -104,10 +104,11 @@ test('an append that was not sent before its deadline is never sent', async (t) 
 });
 
 test('a stream is said not to exist only if more than half of the nodes answer', async (t) => {
+  const lines = new Set<string>();
   const cluster = await startEventStoreCluster();
   const store = connectEventStore({
     url: cluster.url,
-    log: pino({ enabled: false }),
+    log: pino({}, { write: (line: string) => void lines.add(JSON.parse(line).msg) }),
     runtime: systemRuntime,
     callDeadlineMs: 1_500,
   });
@@ -122,6 +123,8 @@ test('a stream is said not to exist only if more than half of the nodes answer',
     instanceOf: EventStoreUnavailable,
     message: /Too few nodes/,
   });
+  t.is(lines.size, 2, 'of each node that does not answer');
+  for (const line of lines) t.regex(line, /^Node 127\.0\.0\.1:\d+ of the event store does not answer$/);
 });
 
 test('a read-only replica has no part in the majority: appends are acknowledged without it', async (t) => {
