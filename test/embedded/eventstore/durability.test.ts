@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -330,6 +330,19 @@ test('a file that is not a database is an error', async (t) => {
     });
     await t.throwsAsync(startEventStore({ file: join(file, 'below'), host: '127.0.0.1', port: 0 }), {
       message: /unable to open/,
+    });
+  });
+});
+
+test('a file whose pages are damaged is an error that names it', async (t) => {
+  await withFile(async (file) => {
+    const store = await startEventStore({ file, host: '127.0.0.1', port: 0 });
+    await store.close();
+    const [bytes, pageBytes] = [await readFile(file), 4_096];
+    await writeFile(file, bytes.fill('x', pageBytes));
+    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), {
+      instanceOf: StartError,
+      message: `Cannot open the event store ${file}: database disk image is malformed`,
     });
   });
 });
