@@ -36,9 +36,14 @@ export function connectEventStore(dependencies: {
   const appending = new Set<Promise<unknown>>();
   const withinDeadline = createDeadline(runtime, callDeadlineMs);
 
-  function open(address: string, requiresLeader: boolean) {
+  const settled = withSettings(url);
+
+  /** The event store; or one node of it, whatever it believes of itself. */
+  function open(node: string | null = null) {
+    const requiresLeader = node === null;
     const connection = createConnection({
-      connect: () => createClient(address),
+      what: node === null ? 'The event store' : `Node ${node} of the event store`,
+      connect: () => createClient(node === null ? settled : withHosts(settled, node)),
       look: (client) => readEnd(client, requiresLeader),
       deadlineMs: callDeadlineMs,
       awayAfterMs: giveUpAfterMs,
@@ -56,12 +61,11 @@ export function connectEventStore(dependencies: {
     return { connection, reads };
   }
 
-  const settled = withSettings(url);
   const lookClient = createClient(settled);
-  const { connection, reads: leader } = open(settled, true);
+  const { connection, reads: leader } = open();
   const nodes = new Map<string, ReturnType<typeof open>>();
   const readsOf = (address: string) => {
-    const node = nodes.get(address) ?? open(withHosts(settled, address), false);
+    const node = nodes.get(address) ?? open(address);
     nodes.set(address, node);
     return node.reads;
   };
@@ -122,6 +126,7 @@ export function connectEventStore(dependencies: {
       await withinDeadline(Promise.allSettled(appending)).catch(() => {}); // the rest is interrupted below
       closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
       connection.close();
+      closeClient(lookClient);
       for (const node of nodes.values()) node.connection.close();
     },
   };

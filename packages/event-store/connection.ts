@@ -18,6 +18,8 @@ export type Connection = ReturnType<typeof createConnection>;
 
 /** Over 70 lines: its calls and what it knows of an outage depend on each other. */
 export function createConnection(dependencies: {
+  /** Begins the sentences about an outage. */
+  what: string;
   /** Makes a client, which connects when it is first used. */
   connect: () => EventStoreDBClient;
   /** Reads anything, to find out whether the store answers. */
@@ -30,7 +32,7 @@ export function createConnection(dependencies: {
   /** The end of the connection. */
   signal: AbortSignal;
 }) {
-  const { connect, look, deadlineMs, awayAfterMs, runtime, log, signal } = dependencies;
+  const { what, connect, look, deadlineMs, awayAfterMs, runtime, log, signal } = dependencies;
   const withinDeadline = createDeadline(runtime, deadlineMs);
   let current: Connected | undefined;
   /** Since when, by the monotonic clock, and its last failure; null while the store answers. */
@@ -38,7 +40,7 @@ export function createConnection(dependencies: {
 
   const whyAway = () =>
     outage && runtime.monotonicMs() - outage.sinceMs >= awayAfterMs
-      ? `The event store does not answer: ${outage.reason}`
+      ? `${what} does not answer: ${outage.reason}`
       : null;
 
   async function attempt<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
@@ -68,7 +70,7 @@ export function createConnection(dependencies: {
       return;
     }
     outage = { sinceMs: runtime.monotonicMs(), reason };
-    log.warn({ reason }, 'The event store does not answer');
+    log.warn({ reason }, `${what} does not answer`);
     const lookAgain = async () => {
       if (outage) await attempt(({ client }) => look(client));
     };
@@ -78,7 +80,7 @@ export function createConnection(dependencies: {
   function recover(): void {
     if (!outage) return;
     outage = null;
-    log.info({}, 'The event store answers again');
+    log.info({}, `${what} answers again`);
   }
 
   return {

@@ -5,6 +5,7 @@
  */
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import messages from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { describe } from './errors.ts';
@@ -73,14 +74,19 @@ export function confirmAbsence(dependencies: {
   };
 }
 
-/** The addresses of all nodes, as the one that the client is connected to knows them. */
+const { PREREADONLYREPLICA, READONLYLEADERLESS, READONLYREPLICA } = messages.MemberInfo.VNodeState;
+/** An append is acknowledged without those that only follow, so they are no part of the majority. */
+const readOnly: readonly number[] = [PREREADONLYREPLICA, READONLYLEADERLESS, READONLYREPLICA];
+
+/** The addresses of all nodes that elect a leader, as the one that the client is connected to knows them. */
 export function readMembers(client: EventStoreDBClient): Promise<string[]> {
   const { execute, callArguments } = hooksOf(client);
   const read = (gossip: GossipClient) =>
     new Promise<string[]>((resolve, reject) => {
       gossip.read(new shared.Empty(), ...callArguments({}), (error, info) => {
         if (error) return reject(error);
-        const endpoints = info.getMembersList().map((member) => member.getHttpEndPoint());
+        const electing = info.getMembersList().filter((member) => !readOnly.includes(member.getState()));
+        const endpoints = electing.map((member) => member.getHttpEndPoint());
         resolve(endpoints.flatMap((each) => (each ? [`${each.getAddress()}:${each.getPort()}`] : [])));
       });
     });

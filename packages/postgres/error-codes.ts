@@ -39,7 +39,7 @@ export function isOverload(error: unknown): boolean {
 }
 
 const brokenConnection =
-  /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|Connection terminated|timeout expired|Query read timeout|Client (has encountered a connection error|was closed))/;
+  /^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|[A-Z_]*(CERT|LEAF_)|EHOSTUNREACH|ENETUNREACH|Connection terminated|timeout expired|Query read timeout|Client (has encountered a connection error|was closed))/;
 
 /** Whether there was no connection, or it broke; Postgres itself refuses one with class 08 or 57, or 53300. */
 export function isConnectionFailure(error: unknown): boolean {

@@ -7,11 +7,16 @@ const schema = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
 
 export type Database = ReturnType<typeof openDatabase>;
 
-/** Opens `file`, creating it and its folder if necessary. */
+/** Opens `file`, creating it and its folder if necessary. Throws an Error that names it. */
 export function openDatabase(file: string) {
   mkdirSync(dirname(file), { recursive: true });
-  const database = new DatabaseSync(file);
-  database.exec(schema);
+  let database: DatabaseSync;
+  try {
+    database = new DatabaseSync(file);
+    database.exec(schema);
+  } catch (cause) {
+    throw new Error(`The sandbox cannot use ${file}: ${(cause as Error).message}`, { cause });
+  }
   return {
     /** Trusts that rows match `Row`. */
     all: <Row>(sql: string, ...values: SQLInputValue[]) =>

@@ -222,6 +222,7 @@ test('what a process has given up by itself is no reason for an outage', async (
   t.teardown(() => closing.abort());
   const never = new Promise<never>(() => {});
   const connection = createConnection({
+    what: 'The event store',
     connect: () => createClient('esdb://127.0.0.1:9?tls=false'),
     look: () => never,
     deadlineMs: 50,

@@ -1,14 +1,20 @@
 /** A cluster whose leader is frozen, resumed and killed under load. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossipMessages from '@eventstore/db-client/generated/gossip_pb.js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+import { closeClient, createClient } from '@ledger/event-store/new-client.ts';
 import type { Reads } from '@ledger/event-store/read.ts';
-import { confirmAbsence } from '@ledger/event-store/stream-absence.ts';
+import { confirmAbsence, readMembers } from '@ledger/event-store/stream-absence.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { pino } from 'pino';
 import { until } from '../embedded/helpers.ts';
 import { startEventStoreCluster } from '../support/event-store-cluster.ts';
+import { answerMembers } from '../support/event-store-nodes.ts';
 import { newEvent, range } from './helpers.ts';
 
 const rounds = Number(process.env.CLUSTER_ROUNDS ?? 6);
@@ -98,10 +104,11 @@ test('an append that was not sent before its deadline is never sent', async (t) 
 });
 
 test('a stream is said not to exist only if more than half of the nodes answer', async (t) => {
+  const lines = new Set<string>();
   const cluster = await startEventStoreCluster();
   const store = connectEventStore({
     url: cluster.url,
-    log: pino({ enabled: false }),
+    log: pino({}, { write: (line: string) => void lines.add(JSON.parse(line).msg) }),
     runtime: systemRuntime,
     callDeadlineMs: 1_500,
   });
@@ -116,6 +123,26 @@ test('a stream is said not to exist only if more than half of the nodes answer',
     instanceOf: EventStoreUnavailable,
     message: /Too few nodes/,
   });
+  t.is(lines.size, 2, 'of each node that does not answer');
+  for (const line of lines) t.regex(line, /^Node 127\.0\.0\.1:\d+ of the event store does not answer$/);
+});
+
+test('a read-only replica has no part in the majority: appends are acknowledged without it', async (t) => {
+  const { FOLLOWER, LEADER, READONLYREPLICA } = gossipMessages.MemberInfo.VNodeState;
+  const states = [LEADER, FOLLOWER, FOLLOWER, READONLYREPLICA, READONLYREPLICA];
+  const server = new Server();
+  const members = states.map((state, index) => ({ host: `node-${index}`, port: 2113, state }));
+  server.addService(gossip.GossipService, { read: answerMembers(members) });
+  const port = await promisify(server.bindAsync.bind(server))(
+    '127.0.0.1:0',
+    ServerCredentials.createInsecure(),
+  );
+  const client = createClient(`esdb://127.0.0.1:${port}?tls=false`);
+  t.teardown(() => {
+    closeClient(client);
+    server.forceShutdown();
+  });
+  t.deepEqual(await readMembers(client), ['node-0:2113', 'node-1:2113', 'node-2:2113']);
 });
 
 test('who asks for many streams at once that do not exist asks once which nodes there are', async (t) => {

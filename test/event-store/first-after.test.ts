@@ -1,8 +1,9 @@
 /** What comes next in the log, for whoever must know whether anything does. */
+import { once } from 'node:events';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { startServerProcess } from '../support/event-store.ts';
-import { newEvent, open, range, startServer } from './helpers.ts';
+import { newEvent, open, range, startServer, startWire } from './helpers.ts';
 
 const never = () => new AbortController().signal;
 const streamPrefixes = ['user-', 'project-'];
@@ -37,6 +38,16 @@ test.serial('many at once, and none is left open', async (t) => {
     range(100).map(() => store.firstAfter({ streamPrefixes, after: null, signal: never() })),
   );
   t.true(found.every((event) => event?.revision === 0));
+});
+
+test.serial('a connection that is closed leaves no socket open', async (t) => {
+  const wire = await startWire(t, (await startServer(t)).port);
+  const store = open(t, wire.port);
+  await store.firstAfter({ streamPrefixes, after: null, signal: never() });
+  const cut = Array.from(wire.connections, (socket) => once(socket, 'close'));
+  t.is(cut.length, 1);
+  await store.close();
+  await Promise.all(cut);
 });
 
 test.serial(

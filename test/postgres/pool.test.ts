@@ -1,14 +1,18 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
 import { briefReasonOf, isConnectionFailure, reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres, createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import createKnex from 'knex';
 import { freePort } from '../../packages/embedded/free-port.ts';
-import { query, until } from '../embedded/helpers.ts';
+import { query, temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
@@ -96,6 +100,41 @@ test('a query that finds no server rejects, and writes no line', async (t) => {
   t.teardown(() => db.destroy());
   t.true(isConnectionFailure(await t.throwsAsync(db.raw('select 1'))));
   t.deepEqual(lines, []);
+});
+
+test.serial('a name server that does not answer is a failed connection', async (t) => {
+  const error = Object.assign(new Error('getaddrinfo EAI_AGAIN db.internal'), { code: 'EAI_AGAIN' });
+  const lookup = mock.method(dns, 'lookup', (...given: unknown[]) =>
+    (given.at(-1) as (error: Error) => void)(error),
+  );
+  const db = connectPostgres({ url: 'postgres://db.internal/ledger', log });
+  t.teardown(() => db.destroy());
+  t.true(isConnectionFailure(await t.throwsAsync(db.raw('select 1'))));
+  t.true(lookup.mock.callCount() > 0);
+  lookup.mock.restore();
+});
+
+const withOpenssl = spawnSync('openssl', ['version']).status === 0 ? test : test.skip;
+withOpenssl('a certificate that is not trusted is a failed connection', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string];
+  const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', '-nodes', '-subj', '/CN=127.0.0.1', ...made], { stdio: 'ignore' });
+  const secure = { isServer: true, key: readFileSync(key), cert: readFileSync(cert) };
+  const server = createServer((socket) => {
+    socket.once('data', () => {
+      socket.write('S');
+      new TLSSocket(socket, secure).on('error', () => {});
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const encrypted = connectPostgres({ url: `postgres://127.0.0.1:${port}/ledger?sslmode=verify-full`, log });
+  t.teardown(() => encrypted.destroy());
+  const refused = await t.throwsAsync(encrypted.raw('select 1'));
+  t.regex(briefReasonOf(refused), /^self-signed certificate/);
+  t.true(isConnectionFailure(refused));
 });
 
 /** The time until the kernel asks whether the other side is still there; null if it never asks. */

@@ -1,5 +1,7 @@
 /** What the gateway accepts from the service, and what it refuses. */
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import test from 'ava';
 import { pino } from 'pino';
 import { startSandboxGateway } from '../../packages/sandbox/gateway.ts';
@@ -123,4 +125,12 @@ test('only the host names of this machine are answered, and a port in use is an 
     log: pino({ level: 'silent' }),
   };
   await t.throwsAsync(startSandboxGateway({ ...common, secret, port }), { code: 'EADDRINUSE' });
+});
+
+test('a file that is no database is named', async (t) => {
+  const file = join(await temporaryFolder(t), 'orders.db');
+  writeFileSync(file, 'x'.repeat(10_000));
+  await t.throwsAsync(startGateway(t, file), {
+    message: `The sandbox cannot use ${file}: file is not a database`,
+  });
 });

@@ -111,18 +111,20 @@ function begin(session: Session, correlationId: string, options: Message | undef
   try {
     if (!options) throw new RequestFault(NO_OPTIONS);
     batch.stream = parseStreamName(messageIn(options, 1));
-    batch.draft = openDraft(batch.stream, expectedRevisionOf(options), deadlineMsOf(messageIn(options, 6)));
+    batch.draft = openDraft(batch.stream, expectedRevisionOf(options), deadlineMsOf(options));
   } catch (error) {
     answer(session, batch, { outcome: 'failed', error });
   }
   return batch;
 }
 
-/** A Timestamp: signed seconds since 1970, and nanoseconds. */
-function deadlineMsOf(timestamp: Message | undefined): number {
-  if (!timestamp) return Number.POSITIVE_INFINITY;
-  const seconds = BigInt.asIntN(64, BigInt(numberIn(timestamp, 1)));
-  return Number(seconds) * 1_000 + Number(numberIn(timestamp, 2)) / 1e6;
+/** A Timestamp, or a Duration from now on: signed seconds, and nanoseconds. */
+function deadlineMsOf(options: Message): number {
+  const duration = messageIn(options, 7);
+  const given = duration ?? messageIn(options, 6);
+  if (!given) return Number.POSITIVE_INFINITY;
+  const seconds = BigInt.asIntN(64, BigInt(numberIn(given, 1)));
+  return (duration ? Date.now() : 0) + Number(seconds) * 1_000 + Number(numberIn(given, 2)) / 1e6;
 }
 
 function addEvents(session: Session, batch: Batch, messages: readonly Message[]): void {

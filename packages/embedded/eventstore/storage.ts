@@ -55,8 +55,7 @@ const OPENING = `
  * Over 70 lines: its functions share the file, the appends that wait for it, and whether the disk is full.
  */
 export function openStorage(file: string) {
-  const db = openDatabase(file);
-  const log = openLog(db);
+  const { db, log, isNew } = openDatabase(file);
   const tail = createTail();
   const commits = new EventEmitter<{ commit: [] }>().setMaxListeners(0);
   let waiting: Pending[] = [];
@@ -111,7 +110,7 @@ export function openStorage(file: string) {
     commits.emit('commit');
   }
 
-  if (lastPosition(log) === 0) transact([firstEpoch()]);
+  if (isNew) transact([firstEpoch()]);
 
   return {
     /** Emits `commit` when there may be new events to read. */
@@ -148,7 +147,7 @@ const FAILED_SYNC_TEXT =
 const hasFailedToSync = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && error.errcode === FAILED_SYNC;
 
-function openDatabase(file: string): DatabaseSync {
+function openDatabase(file: string) {
   let db: DatabaseSync | undefined;
   try {
     const readOnly = existsSync(file) && !isWritable(file);
@@ -157,7 +156,8 @@ function openDatabase(file: string): DatabaseSync {
       db.exec(OPENING);
       writeAgain(db);
     }
-    return db;
+    const log = openLog(db);
+    return { db, log, isNew: lastPosition(log) === 0 };
   } catch (error) {
     db?.close();
     const message = reasonOf(error);

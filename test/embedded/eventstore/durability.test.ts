@@ -360,6 +360,19 @@ test('a file that is not a database is an error', async (t) => {
   });
 });
 
+test('a file whose pages are damaged is an error that names it', async (t) => {
+  await withFile(async (file) => {
+    const store = await startEventStore({ file, host: '127.0.0.1', port: 0 });
+    await store.close();
+    const [bytes, pageBytes] = [await readFile(file), 4_096];
+    await writeFile(file, bytes.fill('x', pageBytes));
+    await t.throwsAsync(startEventStore({ file, host: '127.0.0.1', port: 0 }), {
+      instanceOf: StartError,
+      message: `Cannot open the event store ${file}: database disk image is malformed`,
+    });
+  });
+});
+
 test('an orderly shutdown answers every append and ends subscriptions as cancelled', async (t) => {
   await withFile(async (file) => {
     const store = await spawnStore(file);

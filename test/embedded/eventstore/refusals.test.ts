@@ -7,9 +7,11 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { credentials, status } from '@grpc/grpc-js';
+import { encode, field, number } from '@ledger/kernel/write-protobuf.ts';
 import test, { type ExecutionContext } from 'ava';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
+import { streamsService } from '../../../packages/embedded/eventstore/wire.ts';
 import { anEvent, aStream, collect, type Store, withStore } from './harness.ts';
 
 let store: Store;
@@ -156,6 +158,18 @@ test('an append that is incomplete at its deadline is refused then, and its last
   await t.throwsAsync(collect(client.readStream(stream)), { message: /not found/ });
 });
 
+test('a deadline may be a duration, as the ledger itself sends it', async (t) => {
+  const asItIs = (bytes: Buffer) => bytes;
+  const call = raw.makeBidiStreamRequest(streamsService.batchAppend.path, asItIs, asItIs);
+  const aSecond = field(7, number(1, 1));
+  const options = field(2, field(1, field(3, aStream())), field(4), aSecond);
+  call.write(encode(field(1, field(2, randomUUID())), options));
+  const [answer] = await once(call, 'data');
+  t.regex(String(answer), /event_store\.client\.Timeout/);
+  call.end();
+  await once(call, 'end');
+});
+
 test('a chunk without a correlation id fails the call, and the store continues', async (t) => {
   await t.throwsAsync(batch([chunk({ id: 'nobody', stream: aStream(), isFinal: true })]), {
     message: /is not a UUID/,
@@ -186,6 +200,7 @@ test('half an append is not committed when the connection breaks', async (t) => 
     socket.pipe(onwards).pipe(socket);
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const connected = once(proxy, 'connection');
   const { port } = proxy.address() as AddressInfo;
   const caller = new StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure());
   const broken = new Promise((resolve) => {
@@ -199,6 +214,7 @@ test('half an append is not committed when the connection breaks', async (t) => 
       call.write(event);
     }
   });
+  await connected;
   await new Promise((resolve) => setTimeout(resolve, 100));
   for (const socket of sockets) socket.destroy();
   t.truthy(await broken);
