@@ -116,9 +116,9 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
     log.warn({ transactionId, reason: error.message }, 'a payment whose requery is due cannot be read');
     return null;
   });
-  if (!head) return { answer: null, wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
-  const payment = head.state;
-  if (payment.status === 'none') return { answer: null, wakeAt: null };
+  const payment = head?.state;
+  if (!head || !payment || payment.status === 'none')
+    return { answer: null, wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
 
   const dueAt = nextRequeryAt(payment, claimed.countedAt?.toISOString());
   if (dueAt !== null && dueAt > runtime.now().toISOString()) return { answer: null, wakeAt: new Date(dueAt) };
