@@ -29,9 +29,6 @@ import type { Running } from './lifecycle.ts';
 import { roleCommand } from './role-command.ts';
 import type { RoleDependencies } from './stores.ts';
 
-/** How many users are read to find the admins, who get the email to staff unless STAFF_ALERTS_TO names others. */
-const mostUsers = 1_000;
-
 /**
  * Starts every projection, the sealer, the checks, what erases by itself, and the email to staff. Each waits for its
  * stores, and stands by while another process leads. Over 70 lines: a list of what the role starts.
@@ -97,11 +94,7 @@ export function startProjections(role: RoleDependencies): Running {
     ...common,
     baseUrl,
     mailer: createMailer({ mail, outboxDir: join(dataDir, 'outbox'), runtime }),
-    async recipients() {
-      if (staffAlertsTo.length > 0) return staffAlertsTo;
-      const found = (await admins.list({ limit: mostUsers, after: null })) ?? [];
-      return recipientsAmong(found);
-    },
+    recipients: async () => (staffAlertsTo.length > 0 ? staffAlertsTo : await recipientsAmong(admins)),
   });
   return {
     async stop() {

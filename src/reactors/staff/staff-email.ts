@@ -1,11 +1,13 @@
 /** Tells staff by email what needs them: at most once an hour, by one of all processes, with counts and links. */
 import { createHash } from 'node:crypto';
+import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
 import type { Mailer } from '@ledger/outbound/mailer.ts';
 import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { repeatAsLeader } from '@ledger/postgres/leader-loop.ts';
+import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import en from '../../../content/texts/console.en.json' with { type: 'json' };
 import ms from '../../../content/texts/console.ms.json' with { type: 'json' };
@@ -29,15 +31,20 @@ type Dependencies = Pick<Stores, 'db' | 'log' | 'runtime'> & {
 };
 
 const templates = createTemplates('email');
+const pageSize = 1_000;
 const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
 
 /** The admins without a scope, because the email counts what is open of all merchants. */
-export const recipientsAmong = (accounts: readonly Account[]): string[] =>
-  accounts
+export async function recipientsAmong(users: ListQueries<Account>): Promise<string[]> {
+  const load = async (last: Account | null) =>
+    (await users.list({ limit: pageSize, after: last?.id ?? null })) ?? [];
+  const accounts = (await Array.fromAsync(pagesOf(pageSize, load))).flat();
+  return accounts
     .filter((account) => account.role === 'admin' && !account.merchants && maySignIn(account))
     .map(({ email }) => email);
+}
 
 /** Runs until stopped. One process sends, the others stand by. */
 export function startStaffEmail(dependencies: Dependencies & { election: LeaderElection }): Background {
@@ -67,7 +74,7 @@ export async function tellStaff(
     // An address that refuses the email would refuse it again: it is not tried any more.
     if (outcome.kind === 'failed') continue;
     left = left.filter((each) => each !== address);
-    await noteRecipients(db, left);
+    await noteRecipients(db, { ...email, recipients: left });
   }
 }
 

@@ -1,10 +1,12 @@
 // Staff hear of what waits for them once: grouped, at most once an hour, whatever restarts or fails in between.
 import type { Mail, MailOutcome } from '@ledger/outbound/mailer.ts';
 import { prepare, recordFault } from '@ledger/projections/runtime/checkpoints.ts';
+import { createListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import test from 'ava';
 import { allProjections } from '../../../src/projections/all.ts';
+import { users } from '../../../src/projections/users/projection.ts';
 import { recipientsAmong, tellStaff } from '../../../src/reactors/staff/staff-email.ts';
-import { unsentStaffEmail } from '../../../src/reactors/staff/staff-news.ts';
+import { makeStaffEmail, unsentStaffEmail } from '../../../src/reactors/staff/staff-news.ts';
 import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import { emptyDatabase, log } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -13,7 +15,7 @@ import { testRuntime } from '../../support/runtime.ts';
 const postgres = await createDatabase();
 const hour = 60 * 60_000;
 
-test('one email for all that is new, then silence, then what came since; a failure is made up for', async (t) => {
+test.serial('one email for all that is new, then silence, then news; a failure is made up for', async (t) => {
   const { db } = await emptyDatabase(t, postgres);
   let nowMs = Date.parse('2026-11-20T01:00:00Z');
   let recipients: readonly string[] = ['aminah@agency.example', 'budi@agency.example'];
@@ -127,7 +129,31 @@ test('one email for all that is new, then silence, then what came since; a failu
   t.deepEqual(await look(hour), []);
 });
 
-test('it goes to admins who may sign in and see the payments of all merchants', (t) => {
+test.serial(
+  'a process that stood still while it sent does not shorten the list of the next email',
+  async (t) => {
+    const { db } = await emptyDatabase(t, postgres);
+    const { projection: toDo } = createDeliveryList({ eventStore: { load: async () => [] } });
+    for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
+    await recordFault(db, 'journal', 'It cannot continue');
+    const now = new Date('2026-11-20T01:00:00Z');
+    const recipients = ['aminah@agency.example', 'budi@agency.example'];
+    const send = async (mail: Mail): Promise<MailOutcome> => {
+      if (mail.to === recipients[0]) {
+        await recordFault(db, 'payments', 'It cannot continue either');
+        await makeStaffEmail(db, { now: new Date(now.getTime() + hour), pauseMs: hour, recipients });
+      }
+      return { kind: 'sent', messageId: mail.id };
+    };
+    const dependencies = { db, mailer: { send }, recipients: async () => recipients, log };
+    const runtime = testRuntime({ now: () => now });
+    const { signal } = new AbortController();
+    await tellStaff({ ...dependencies, runtime, baseUrl: 'https://payments.example' }, signal);
+    t.deepEqual((await unsentStaffEmail(db))?.recipients, recipients);
+  },
+);
+
+test.serial('it goes to admins who may sign in and see the payments of all merchants', async (t) => {
   const common = { id: 'U', name: 'U', createdAt: '2026-11-20T01:00:00.000Z', active: true, console: true };
   const accounts = [
     { ...common, email: 'all@agency.example', role: 'admin' },
@@ -136,5 +162,27 @@ test('it goes to admins who may sign in and see the payments of all merchants', 
     { ...common, email: 'gone@agency.example', role: 'admin', active: false },
     { ...common, email: 'api@agency.example', role: 'admin', console: false },
   ] as const;
-  t.deepEqual(recipientsAmong(accounts), ['all@agency.example']);
+  const { db } = await emptyDatabase(t, postgres);
+  await prepare(db, users, users.name);
+  const add = (index: number, account: object) =>
+    db('users.users').insert({
+      id: `U${index}`,
+      revision: 0,
+      state: JSON.stringify({ ...account, id: `U${index}` }),
+      created_position: index,
+      updated_at: new Date(),
+    });
+  for (const [index, account] of accounts.entries()) await add(index, account);
+  t.deepEqual(await recipientsAmong(createListQueries(db, users.name)), ['all@agency.example']);
+  await db.raw(
+    `insert into users.users (id, revision, state, created_position, updated_at)
+     select 'M' || number, 0, json_build_object('id', 'M' || number, 'role', 'member'), 10 + number, now()
+     from generate_series(1, 1000) as number`,
+  );
+  await add(5_000, { ...common, email: 'last@agency.example', role: 'admin' });
+  t.deepEqual(
+    await recipientsAmong(createListQueries(db, users.name)),
+    ['all@agency.example', 'last@agency.example'],
+    'however many users there are before them',
+  );
 });
