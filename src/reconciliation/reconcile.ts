@@ -81,8 +81,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
       task.onBadRow(row);
     };
     const recognise = (header: readonly string[]) => recogniseExport(header, dependencies.merchantCodeOf);
-    const read = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
-    const { format, ...file } = read;
+    const { format, ...file } = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
     if (file.rows > 0 && file.badRows === file.rows)
       throw new UnreadableExport('No row can be read: nothing was compared');
     const now = runtime.now();
@@ -103,8 +102,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     };
     for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
     if (!task.dryRun) await clearGone(run);
-    const { rows, sha256 } = file;
-    return { source: format.source, rows, sha256, asOf: run.asOf, ...run.scope, ...run.totals };
+    return { ...file, source: format.source, asOf: run.asOf, ...run.scope, ...run.totals };
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     throw new ImportImpossible(

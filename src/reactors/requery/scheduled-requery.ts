@@ -98,9 +98,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
       }
       return claimed.length;
     },
-    async settled(): Promise<void> {
-      await Promise.all(underWay);
-    },
+    settled: () => Promise.all(underWay),
   };
 }
 
