@@ -66,9 +66,8 @@ export async function check(
   const head = await eventStore.head();
   const until = last?.until && { commit: BigInt(last.until.commit), prepare: BigInt(last.until.prepare) };
   // Where an older copy of the log ends before that, it is compared from its start.
-  const isBeyond = until && head && isAfter(until, head);
-  const after = (last ? !isBeyond && until : head) || null;
-  const changed = last ? await changedSince(eventStore, after, signal) : { names: [], until: after };
+  const after = !until || (head && isAfter(until, head)) ? null : until;
+  const changed = last ? await changedSince(eventStore, after, signal) : { names: [], until: head };
   const found = [...suspected, ...(last?.streams ?? []), ...changed.names, ...(await openExceptions(db))];
   const rows = await compareRows(dependencies, [...new Set(found)], signal);
   if (rows.suspects.length > 0) await runtime.sleep(secondLookMs, signal);

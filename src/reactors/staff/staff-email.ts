@@ -31,19 +31,17 @@ type Dependencies = Pick<Stores, 'db' | 'log' | 'runtime'> & {
 };
 
 const templates = createTemplates('email');
-const pageSize = 1_000;
+const limit = 1_000;
 const pollMs = 2 * 60_000;
 const pauseMs = 60 * 60_000;
 const sendWithinMs = 60_000;
 
 /** The admins without a scope, because the email counts what is open of all merchants. */
 export async function recipientsAmong(users: ListQueries<Account>): Promise<string[]> {
-  const load = async (last: Account | null) =>
-    (await users.list({ limit: pageSize, after: last?.id ?? null })) ?? [];
-  const accounts = (await Array.fromAsync(pagesOf(pageSize, load))).flat();
-  return accounts
-    .filter((account) => account.role === 'admin' && !account.merchants && maySignIn(account))
-    .map(({ email }) => email);
+  const load = async (last: Account | null) => (await users.list({ limit, after: last?.id ?? null })) ?? [];
+  const accounts = (await Array.fromAsync(pagesOf(limit, load))).flat();
+  const told = accounts.filter((each) => each.role === 'admin' && !each.merchants && maySignIn(each));
+  return told.map(({ email }) => email);
 }
 
 /** Runs until stopped. One process sends, the others stand by. */
