@@ -29,5 +29,5 @@ paced as (
 )
 update reactor_requeries.requeries as claimed set lease_until = :leaseUntil, leased_by = :holder
 from chosen where claimed.transaction_id = chosen.transaction_id
-returning claimed.transaction_id as "transactionId", claimed.due_at as "dueAt",
+returning claimed.transaction_id as "transactionId", cast(claimed.known as text) as "known",
   case when claimed.counted > 0 then claimed.counted_at end as "countedAt"

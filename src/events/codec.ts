@@ -65,7 +65,12 @@ export function tryRead<Event>(read: (stored: Stored) => Event, stored: Stored):
   try {
     return read(stored);
   } catch (error) {
-    if (error instanceof UnreadableEvent) return error;
-    throw error;
+    return asUnreadable(error);
   }
+}
+
+/** Throws any other error. */
+export function asUnreadable(error: unknown): UnreadableEvent {
+  if (error instanceof UnreadableEvent) return error;
+  throw error;
 }

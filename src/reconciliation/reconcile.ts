@@ -16,6 +16,7 @@ import {
   shownAsOf,
 } from '../commands/reconciliation.ts';
 import { transactionIdPattern } from '../commands/transaction-id.ts';
+import { asUnreadable, UnreadableEvent } from '../events/codec.ts';
 import type { Cause } from '../events/envelope.ts';
 import { noPayment, paymentStream } from '../events/payment.ts';
 import {
@@ -65,6 +66,8 @@ export class ImportImpossible extends Error {
 const pageSize = 50;
 /** A payment has at most 50 attempts. */
 const maxRecordsOfPayment = 1_000;
+const tooMany = `is one of more than ${maxRecordsOfPayment} of its transaction`;
+const unreadable = 'is of a payment whose events cannot be read';
 
 /**
  * Imports one file. Importing it again, one that overlaps it, or another process importing it at the same time adds
@@ -81,8 +84,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
       task.onBadRow(row);
     };
     const recognise = (header: readonly string[]) => recogniseExport(header, dependencies.merchantCodeOf);
-    const read = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
-    const { format, ...file } = read;
+    const { format, ...file } = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
     if (file.rows > 0 && file.badRows === file.rows)
       throw new UnreadableExport('No row can be read: nothing was compared');
     const now = runtime.now();
@@ -103,8 +105,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     };
     for await (const subjects of subjectsToCompare(run)) await comparePage(run, subjects);
     if (!task.dryRun) await clearGone(run);
-    const { rows, sha256 } = file;
-    return { source: format.source, rows, sha256, asOf: run.asOf, ...run.scope, ...run.totals };
+    return { ...file, source: format.source, asOf: run.asOf, ...run.scope, ...run.totals };
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     throw new ImportImpossible(
@@ -173,17 +174,19 @@ async function comparePage(run: Run, subjects: readonly string[]): Promise<void>
 /** Counts the verdicts on one subject; resolves to its discrepancies. */
 async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFound[]> {
   const { asOf, at, eventStore, file, scope, staged, task, totals } = run;
-  const { state: payment } = transactionIdPattern.test(subject)
-    ? await loadHead(eventStore, paymentStream(subject), paymentDecider)
+  const head = transactionIdPattern.test(subject)
+    ? await loadHead(eventStore, paymentStream(subject), paymentDecider).catch(asUnreadable)
     : { state: noPayment };
+  const isUnreadable = head instanceof UnreadableEvent;
   const records = staged.recordsOf(subject, maxRecordsOfPayment);
-  for (const line of staged.linesAfter(subject, maxRecordsOfPayment)) {
+  for (const line of staged.linesAfter(subject, isUnreadable ? 0 : maxRecordsOfPayment)) {
     totals.badRows += 1;
-    task.onBadRow({ line, fault: `is one of more than ${maxRecordsOfPayment} of its transaction` });
+    task.onBadRow({ line, fault: isUnreadable ? unreadable : tooMany });
   }
+  if (isUnreadable) return [];
   // An unreadable row may be the one that seems to be missing.
   const isIncomplete = staged.isUnreadable(subject);
-  const verdicts = compareRecords(records, payment, file.source).filter(
+  const verdicts = compareRecords(records, head.state, file.source).filter(
     (verdict) => verdict.class !== 'missingThere' || (!isIncomplete && isInScope(verdict, scope)),
   );
   staged.cover(subject, verdicts);

@@ -32,7 +32,7 @@ import type { RoleDependencies } from './stores.ts';
  */
 export function startProjections(role: RoleDependencies): Running {
   const { clock, config, eventStore, log, personalData, runtime } = role;
-  const { databaseUrl } = config;
+  const { baseUrl, databaseUrl, dataDir, mail, staffAlertsTo, verifyAt } = config;
   void clock.start();
   const db = connectPostgres({ url: databaseUrl, log });
   const runs = new Map<string, Background>();
@@ -82,10 +82,8 @@ export function startProjections(role: RoleDependencies): Running {
   const erasedKeys = runProjection({ ...common, eventStore: reader, projection: erasedKeysList });
   const retries = startRetries([...allProjections, erasedKeysList], { ...common, eventStore: reader });
   const hourly = startHourlyCheck(common);
-  const { verifyAt } = config;
   const daily =
     verifyAt === 'off' ? [] : [startDailyVerify({ ...common, at: verifyAt, verify: verifyInProcess })];
-  const { baseUrl, dataDir, mail, staffAlertsTo } = config;
   const staffEmail = startStaffEmail({
     ...common,
     baseUrl,

@@ -11,8 +11,8 @@ import { requeryList } from './requery-list.ts';
 /** A row claimed by one reactor until its lease ends. */
 export type ClaimedRequery = {
   transactionId: string;
-  /** The time in the row; null if only the count of answers is left to record. */
-  dueAt: Date | null;
+  /** What the list knew of the payment, as text. */
+  known: string;
   /** The last question that has only been counted. */
   countedAt: Date | null;
 };
@@ -33,7 +33,7 @@ export function createRequeryQueue(db: Knex) {
       return await emptyIfUndefined(db.raw<{ rows: ClaimedRequery[] }>(claimSql, claim).timeout(5_000));
     },
 
-    /** Gives a row back, to be looked at again at `wakeAt`; not if the log has meanwhile given it another time. */
+    /** Gives a row back, to be looked at again at `wakeAt`; not if the list has come to more events since. */
     async release(claimed: ClaimedRequery, holder: string, wakeAt: Date | null): Promise<void> {
       await db.raw(releaseSql, { ...claimed, holder, wakeAt }).timeout(5_000);
     },

@@ -15,7 +15,7 @@ import { UnreadableExport } from '../../src/reconciliation/export-format.ts';
 import { ImportImpossible } from '../../src/reconciliation/reconcile.ts';
 import { isAllMatched, summaryText } from '../../src/reconciliation/summary.ts';
 import { until } from '../embedded/helpers.ts';
-import { reached } from '../projections/helpers.ts';
+import { append, reached } from '../projections/helpers.ts';
 import { checkChain } from '../support/chain.ts';
 import { applied, duplicated, mismatched, result, sen, succeeded } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -160,6 +160,26 @@ test.serial(
     );
   },
 );
+
+test.serial('rows of a payment that cannot be read are named, and the others are compared', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  for (const number of [1, 2, 3]) await ledger.pay(idOf(number), [paid(`P${number}`)]);
+  const teleported = { type: 'PaymentTeleported', data: {} };
+  for (const number of [1, 3]) await append(ledger.store.eventStore, idOf(number), [teleported], 1);
+  const csv = gatewayCsv([row(1, 'P1'), row(1, 'P9'), row(2, 'P2', { AMOUNT: '12.05' })]);
+  const { badRows, found, summary } = await ledger.compare(csv);
+  const fault = 'is of a payment whose events cannot be read';
+  t.deepEqual(badRows, [
+    { line: 2, fault },
+    { line: 3, fault },
+  ]);
+  t.deepEqual(
+    found.map(({ kind, transactionId }) => [kind, transactionId]),
+    [['amountDiffers', idOf(2)]],
+  );
+  t.is(summary.badRows, 2);
+  t.false(isAllMatched(summary));
+});
 
 test.serial(
   'a payment of an unreadable row is not missing there; without a readable row nothing is',

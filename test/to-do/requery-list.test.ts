@@ -218,7 +218,7 @@ test.serial('answers are counted in the row, and recorded soon after the payment
   t.deepEqual(await counts.read('A'), counted);
   await payment('A', [succeeded(result(1, 'succeeded'))], 1);
   const [claimed] = await queue.claim(claimAt(at('01:06:00')));
-  t.like(claimed, { transactionId: 'A', dueAt: null });
+  t.is(claimed?.transactionId, 'A');
   await counts.clear('A', '2026-11-20T01:04:59.000Z');
   t.deepEqual(await counts.read('A'), counted, 'what came later stays');
   await counts.clear('A', counted.at);
@@ -230,6 +230,25 @@ test.serial('answers are counted in the row, and recorded soon after the payment
   t.like(await counts.read('A'), { status: 'failed', count: 1 });
   t.deepEqual((await row('A')).wake_at, at('03:00:00'), 'an hour after the first');
 });
+
+test.serial(
+  'a new attempt is asked about in time, although the next question about another one is later',
+  async (t) => {
+    const { counts, payment, queue, row } = await start(t);
+    const first = [requested(), chosen(1, { at: '2026-11-20T01:00:00.000Z' })];
+    await payment('A', first);
+    const [claimed] = await queue.claim(claimAt(at('01:20:00')));
+    await counts.add('A', { status: 'attempted', at: at('01:20:00').toISOString() }, null);
+    if (claimed) await queue.release(claimed, 'me', at('02:00:00'));
+    await payment('A', [chosen(2, { at: '2026-11-20T01:30:00.000Z' })], first.length - 1);
+    t.true((await row('A')).wake_at <= at('01:33:00'), (await row('A')).wake_at.toISOString());
+    const [again] = await queue.claim(claimAt(at('01:33:00')));
+    // While the registry is asked about the second one, the payer makes a third.
+    await payment('A', [chosen(3, { at: '2026-11-20T01:33:00.000Z' })], first.length);
+    if (again) await queue.release(again, 'me', at('02:00:00'));
+    t.true((await row('A')).wake_at <= at('01:36:00'), (await row('A')).wake_at.toISOString());
+  },
+);
 
 test('while Postgres is down nothing can be counted, and nothing rejects', async (t) => {
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });

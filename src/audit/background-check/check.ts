@@ -5,7 +5,7 @@
  */
 import type { Position } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
-import { positionText } from '@ledger/event-store/position.ts';
+import { isAfter, positionText } from '@ledger/event-store/position.ts';
 import { portionsOf } from '@ledger/kernel/pages.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
@@ -63,10 +63,11 @@ export async function check(
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
   const violations = createViolations();
-  const after = last
-    ? last.until && { commit: BigInt(last.until.commit), prepare: BigInt(last.until.prepare) }
-    : await eventStore.head();
-  const changed = last ? await changedSince(eventStore, after, signal, most) : { names: [], until: after };
+  const head = await eventStore.head();
+  const until = last?.until && { commit: BigInt(last.until.commit), prepare: BigInt(last.until.prepare) };
+  // Where an older copy of the log ends before that, it is compared from its start.
+  const after = !until || (head && isAfter(until, head)) ? null : until;
+  const changed = last ? await changedSince(eventStore, after, signal, most) : { names: [], until: head };
   const found = [...suspected, ...(last?.streams ?? []), ...changed.names, ...(await openExceptions(db))];
   const rows = await compareRows(dependencies, [...new Set(found)], signal);
   if (rows.suspects.length > 0) await runtime.sleep(secondLookMs, signal);
@@ -86,7 +87,6 @@ export async function check(
   const difference = accounts.reduce((sum, { creditSen, debitSen }) => sum + debitSen - creditSen, 0n);
   if (difference !== 0n)
     violations.add('the journal', `All debits and all credits differ by ${difference} sen`);
-  const { until } = changed;
   return {
     at: at.toISOString(),
     checked: [
@@ -94,7 +94,7 @@ export async function check(
       ...rows.checked,
     ],
     violations: violations.all(),
-    until: until && positionText(until),
+    until: changed.until && positionText(changed.until),
     streams: differing.suspects.slice(0, maxSuspects),
     days,
   };

@@ -13,7 +13,7 @@ import type { TransactionRegistry } from '../../clients/transaction-registry/reg
 import { loadHead } from '../../commands/execute.ts';
 import { paymentDecider } from '../../commands/payment.ts';
 import type { RecordAnswer } from '../../commands/record-answer.ts';
-import { UnreadableEvent } from '../../events/codec.ts';
+import { asUnreadable, UnreadableEvent } from '../../events/codec.ts';
 import { ownCause } from '../../events/envelope.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import type { RegistryAnswer } from '../../events/payment-result.ts';
@@ -98,9 +98,7 @@ export function createRequeries(dependencies: RequeryDependencies) {
       }
       return claimed.length;
     },
-    async settled(): Promise<void> {
-      await Promise.all(underWay);
-    },
+    settled: () => Promise.all(underWay),
   };
 }
 
@@ -111,21 +109,18 @@ type Requeried = { answer: RegistryAnswer | RegistryUnavailable | null; wakeAt: 
 async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependencies): Promise<Requeried> {
   const { eventStore, log, recordAnswer, runtime } = dependencies;
   const { transactionId } = claimed;
-  const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch((error) => {
-    if (!(error instanceof UnreadableEvent)) throw error;
-    log.warn({ transactionId, reason: error.message }, 'a payment whose requery is due cannot be read');
-    return null;
-  });
-  if (!head) return { answer: null, wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
-  const payment = head.state;
-  if (payment.status === 'none') return { answer: null, wakeAt: null };
+  const head = await loadHead(eventStore, paymentStream(transactionId), paymentDecider).catch(asUnreadable);
+  if (head instanceof UnreadableEvent)
+    log.warn({ transactionId, reason: head.message }, 'a payment whose requery is due cannot be read');
+  if (head instanceof UnreadableEvent || head.state.status === 'none')
+    return { answer: null, wakeAt: new Date(runtime.now().getTime() + unreadableMs) };
 
-  const dueAt = nextRequeryAt(payment, claimed.countedAt?.toISOString());
+  const dueAt = nextRequeryAt(head.state, claimed.countedAt?.toISOString());
   if (dueAt !== null && dueAt > runtime.now().toISOString()) return { answer: null, wakeAt: new Date(dueAt) };
-  const answer = dueAt === null ? null : await ask(payment, dependencies);
+  const answer = dueAt === null ? null : await ask(head.state, dependencies);
   const at = runtime.now().toISOString();
   const cause = ownCause(runtime.uuid(), 'registry');
-  const { state } = await recordAnswer(payment.request, answer, at, cause, head);
+  const { state } = await recordAnswer(head.state.request, answer, at, cause, head);
   const next = state.status === 'none' ? null : nextRequeryAt(state, at);
   return { answer, wakeAt: next === null ? null : new Date(next) };
 }

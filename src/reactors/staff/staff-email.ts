@@ -70,7 +70,7 @@ export async function tellStaff(
     // An address that refuses the email would refuse it again: it is not tried any more.
     if (outcome.kind === 'failed') continue;
     left = left.filter((each) => each !== address);
-    await noteRecipients(db, left);
+    await noteRecipients(db, { ...email, recipients: left });
   }
 }
 

@@ -51,6 +51,7 @@ export async function unsentStaffEmail(db: Knex): Promise<StaffEmail | null> {
   return (await query.timeout(2_000)).rows.find(({ recipients }) => recipients.length > 0) ?? null;
 }
 
-export async function noteRecipients(db: Knex, left: readonly string[]): Promise<void> {
-  await db.raw('update staff_email.email set recipients = ?', [JSON.stringify(left)]);
+/** Unless there is another email since: this process may have stood still. */
+export async function noteRecipients(db: Knex, { at, recipients }: StaffEmail): Promise<void> {
+  await db('staff_email.email').where({ at }).update('recipients', JSON.stringify(recipients));
 }

@@ -115,6 +115,20 @@ test.serial('all agrees; the next check compares what has come since', async (t)
   t.deepEqual([await ofFirst(1), await ofFirst(Number.POSITIVE_INFINITY)], [5, 9]);
 });
 
+test.serial(
+  'an older copy of the log, which ends before the last check, is compared from its start',
+  async (t) => {
+    const { dependencies } = await start(t);
+    const beyond = { commit: '999999999', prepare: '999999999' };
+    const found = await check(dependencies, { ...fromStart, until: beyond }, signal);
+    t.is(
+      countOf(found, /^rows of journal/),
+      countOf(await check(dependencies, fromStart, signal), /^rows of journal/),
+    );
+    t.not(found.until?.commit, beyond.commit);
+  },
+);
+
 const tampered: readonly [name: string, sql: string, undo: string, expected: RegExp][] = [
   [
     'a row that was changed',

@@ -218,6 +218,20 @@ test.serial('what was only counted is recorded once the payment is paid, and not
   t.deepEqual(await types('A'), ['RequeryAnswered', 'PaymentSucceeded', 'RequeryRepeated']);
 });
 
+test.serial('what was only counted is recorded at the end of the schedule after a failure', async (t) => {
+  const { atTheBank, eventStore, listed, newPass, registryServer, row, setTime, types } = await start(t);
+  await atTheBank('A');
+  registryServer.answer(listOf(registryRecord('A', { eps_status: '2', gateway_id1: 'P1' })));
+  for (let { wake_at: due } = await row('A'); due !== null; due = (await row('A')).wake_at) {
+    setTime(Number(due));
+    await newPass()();
+    await listed();
+  }
+  t.is(registryServer.asked.length, 4);
+  t.deepEqual(await types('A'), ['PaymentFailed', 'RequeryRepeated']);
+  t.like((await eventStore.load(paymentStream('A'))).at(-1)?.data, { status: 'failed', count: 3 });
+});
+
 test.serial(
   'payments with unreadable answers hold up no others; the failure is recorded, and repeated ones counted',
   async (t) => {

@@ -5,7 +5,7 @@ import test from 'ava';
 import { allProjections } from '../../../src/projections/all.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { recipientsIn, tellStaff } from '../../../src/reactors/staff/staff-email.ts';
-import { unsentStaffEmail } from '../../../src/reactors/staff/staff-news.ts';
+import { makeStaffEmail, unsentStaffEmail } from '../../../src/reactors/staff/staff-news.ts';
 import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import { emptyDatabase, log } from '../../projections/helpers.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -14,7 +14,7 @@ import { testRuntime } from '../../support/runtime.ts';
 const postgres = await createDatabase();
 const hour = 60 * 60_000;
 
-test('one email for all that is new, then silence, then what came since; a failure is made up for', async (t) => {
+test.serial('one email for all that is new, then silence, then news; a failure is made up for', async (t) => {
   const { db } = await emptyDatabase(t, postgres);
   let nowMs = Date.parse('2026-11-20T01:00:00Z');
   let recipients: readonly string[] = ['aminah@agency.example', 'budi@agency.example'];
@@ -127,6 +127,30 @@ test('one email for all that is new, then silence, then what came since; a failu
   await db('payments.exceptions').update({ resolved_at: new Date(nowMs) });
   t.deepEqual(await look(hour), []);
 });
+
+test.serial(
+  'a process that stood still while it sent does not shorten the list of the next email',
+  async (t) => {
+    const { db } = await emptyDatabase(t, postgres);
+    const { projection: toDo } = createDeliveryList({ eventStore: { load: async () => [] } });
+    for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
+    await recordFault(db, 'journal', 'It cannot continue');
+    const now = new Date('2026-11-20T01:00:00Z');
+    const recipients = ['aminah@agency.example', 'budi@agency.example'];
+    const send = async (mail: Mail): Promise<MailOutcome> => {
+      if (mail.to === recipients[0]) {
+        await recordFault(db, 'payments', 'It cannot continue either');
+        await makeStaffEmail(db, { now: new Date(now.getTime() + hour), pauseMs: hour, recipients });
+      }
+      return { kind: 'sent', messageId: mail.id };
+    };
+    const dependencies = { db, mailer: { send }, recipients: async () => recipients, log };
+    const runtime = testRuntime({ now: () => now });
+    const { signal } = new AbortController();
+    await tellStaff({ ...dependencies, runtime, baseUrl: 'https://payments.example' }, signal);
+    t.deepEqual((await unsentStaffEmail(db))?.recipients, recipients);
+  },
+);
 
 test('it goes to admins who may sign in and see the payments of all merchants, however many users there are', async (t) => {
   const { db } = await emptyDatabase(t, postgres);
