@@ -25,6 +25,8 @@ export type FoldedPayment = {
   bookedSen: bigint;
   /** The amounts that were booked as received. */
   debitsSen: readonly bigint[];
+  /** Of these, the amounts that were taken out of suspense again, because no charge or another one was behind them. */
+  withdrawnSen: readonly bigint[];
   receiptNo: string;
   isUnreadable: boolean;
   /** When each callback was called for, by the true time. */
@@ -91,6 +93,7 @@ export function createLogCheck({
       books: null,
       bookedSen: 0n,
       debitsSen: [],
+      withdrawnSen: [],
       receiptNo: '',
       isUnreadable: false,
       calledAtMs: new Map<number, number>(),
@@ -123,6 +126,15 @@ export function createLogCheck({
       ({ account, debitSen }) => account.startsWith('gateway:') && debitSen > 0n,
     );
     const debitsSen = [...before.debitsSen, ...received.map(({ debitSen }) => debitSen)];
+    const reversed = entry?.kind === 'reversal' ? entry.postings : [];
+    const isOfSuspense = reversed.some(
+      ({ account, debitSen }) => account.startsWith('suspense:') && debitSen > 0n,
+    );
+    const credits = reversed.filter(
+      ({ account, creditSen }) => account.startsWith('gateway:') && creditSen > 0n,
+    );
+    const withdrawn = isOfSuspense ? credits.map(({ creditSen }) => creditSen) : [];
+    const withdrawnSen = [...before.withdrawnSen, ...withdrawn];
     const chargedSinceMs = isCharged(state) ? (before.chargedSinceMs ?? nowMs()) : null;
     const { stream } = stored;
     const found = sealedValuesOf(stored.data).map(({ field, value }) => ({
@@ -140,7 +152,7 @@ export function createLogCheck({
       timesMs,
       chargedSinceMs,
     };
-    payments.set(id, { state, books, bookedSen, debitsSen, ...told });
+    payments.set(id, { state, books, bookedSen, debitsSen, withdrawnSen, ...told });
     if (before.state.status === 'succeeded' && state.status !== 'succeeded')
       report('status-backwards', id, `It is ${state.status} after it had succeeded`);
     if (before.receiptNo !== '' && receiptNo !== before.receiptNo)

@@ -119,7 +119,7 @@ export function createSettlements({
   /** Compares which charges are named as missing with what the books had before the import and after it. */
   function createJudge({ rows }: SettlementFile) {
     const isDoubtful = servesOldState();
-    const before = rows.map(timesBooked);
+    const before = rows.map((row) => timesBooked(row) - timesWithdrawn(row));
     return (reference: string, named: readonly number[]) => {
       if (isDoubtful || servesOldState()) return;
       const judged = rows.map((row, index) => ({
@@ -173,10 +173,18 @@ export function createSettlements({
     return new Set(files.flatMap(({ rows }) => rows.flatMap(({ chargeId }) => chargeId || [])));
   }
 
-  function timesBooked({ amountSen, transactionId }: SettlementFile['rows'][number]): number {
+  type Row = SettlementFile['rows'][number];
+
+  function timesBooked({ amountSen, transactionId }: Row): number {
     logCheck.look();
     const debits = logCheck.payments.get(transactionId)?.debitsSen ?? [];
     return debits.filter((sen) => sen === BigInt(amountSen)).length;
+  }
+
+  /** Such a charge counts as missing, unless another of the same amount is still in suspense. */
+  function timesWithdrawn({ amountSen, transactionId }: Row): number {
+    const withdrawn = logCheck.payments.get(transactionId)?.withdrawnSen ?? [];
+    return withdrawn.filter((sen) => sen === BigInt(amountSen)).length;
   }
 
   /** Of a stream that nobody can read, or with a number that another payment has, the journal knows less than we do. */
