@@ -4,7 +4,7 @@ update reactor_requeries.requeries set
   lease_until = null, leased_by = null,
   wake_at = case
     when cast(known as text) = :known
-      then coalesce(cast(:wakeAt as timestamptz), case when counted > 0 then counted_at end)
+      then coalesce(cast(:wakeAt as timestamptz), case when counted > 0 then least(counted_at, now()) end)
     when due_at is not null or counted > 0 then wake_at
   end
 where transaction_id = :transactionId and leased_by = :holder

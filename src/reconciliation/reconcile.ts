@@ -68,6 +68,7 @@ const pageSize = 50;
 const maxRecordsOfPayment = 1_000;
 const tooMany = `is one of more than ${maxRecordsOfPayment} of its transaction`;
 const unreadable = 'is of a payment whose events cannot be read';
+const unseen = (id: string) => `begins a file without a readable row of ${id}, whose events cannot be read`;
 
 /**
  * Imports one file. Importing it again, one that overlaps it, or another process importing it at the same time adds
@@ -179,10 +180,11 @@ async function compareSubject(run: Run, subject: string): Promise<DiscrepancyFou
     : { state: noPayment };
   const isUnreadable = head instanceof UnreadableEvent;
   const records = staged.recordsOf(subject, maxRecordsOfPayment);
-  for (const line of staged.linesAfter(subject, isUnreadable ? 0 : maxRecordsOfPayment)) {
-    totals.badRows += 1;
-    task.onBadRow({ line, fault: isUnreadable ? unreadable : tooMany });
-  }
+  const lines = staged.linesAfter(subject, isUnreadable ? 0 : maxRecordsOfPayment);
+  const faults = lines.map((line) => ({ line, fault: isUnreadable ? unreadable : tooMany }));
+  if (isUnreadable && lines.length === 0) faults.push({ line: 1, fault: unseen(subject) });
+  totals.badRows += faults.length;
+  for (const fault of faults) task.onBadRow(fault);
   if (isUnreadable) return [];
   // An unreadable row may be the one that seems to be missing.
   const isIncomplete = staged.isUnreadable(subject);

@@ -55,8 +55,7 @@ export function createAnswerCounts(db: Knex) {
         `select counted_status as status, counted as count, counted_at as at from ${rows} where transaction_id = ?`,
         [transactionId],
       );
-      const found = await query.timeout(2_000).catch(() => null);
-      const row = found?.rows[0];
+      const row = (await query.timeout(2_000).catch(() => null))?.rows[0];
       if (!row) return 'none';
       return row.status === null || row.count === 0
         ? null
@@ -69,8 +68,7 @@ export function createAnswerCounts(db: Knex) {
       since: string | null,
     ): Promise<boolean> {
       const added = db.raw(addSql, { transactionId, status, at, since }).timeout(2_000);
-      const { rowCount } = await added.catch(() => ({ rowCount: 0 }));
-      return rowCount > 0;
+      return (await added.catch(() => ({ rowCount: 0 }))).rowCount > 0;
     },
 
     async clear(transactionId: string, upTo: string): Promise<void> {

@@ -169,15 +169,17 @@ test.serial('rows of a payment that cannot be read are named, and the others are
   const csv = gatewayCsv([row(1, 'P1'), row(1, 'P9'), row(2, 'P2', { AMOUNT: '12.05' })]);
   const { badRows, found, summary } = await ledger.compare(csv);
   const fault = 'is of a payment whose events cannot be read';
+  const unseen = `begins a file without a readable row of ${idOf(3)}, whose events cannot be read`;
   t.deepEqual(badRows, [
     { line: 2, fault },
     { line: 3, fault },
+    { line: 1, fault: unseen },
   ]);
   t.deepEqual(
     found.map(({ kind, transactionId }) => [kind, transactionId]),
     [['amountDiffers', idOf(2)]],
   );
-  t.is(summary.badRows, 2);
+  t.is(summary.badRows, 3);
   t.false(isAllMatched(summary));
 });
 

@@ -250,6 +250,21 @@ test.serial(
   },
 );
 
+test.serial(
+  'an answer counted by a process whose clock was years ahead does not hold up a new attempt',
+  async (t) => {
+    const { counts, payment, queue } = await start(t);
+    await payment('A', [requested(), chosen(1)]);
+    await counts.add('A', { status: 'attempted', at: '2126-01-01T00:00:00.000Z' }, null);
+    await payment('A', [chosen(2, { at: '2026-11-20T01:30:00.000Z' })], 1);
+    const claimed = await queue.claim(claimAt(new Date()));
+    t.deepEqual(
+      claimed.map(({ transactionId }) => transactionId),
+      ['A'],
+    );
+  },
+);
+
 test('while Postgres is down nothing can be counted, and nothing rejects', async (t) => {
   const db = connectPostgres({ url: 'postgres://127.0.0.1:9/nowhere', log });
   t.teardown(() => db.destroy());
