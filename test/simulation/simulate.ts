@@ -20,7 +20,7 @@ import type { FaultKind, Plan } from './plan.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodeLogs } from './program/node-logs.ts';
 import { createNodes } from './program/nodes.ts';
-import { createPace } from './program/pace.ts';
+import { createPace, longestSleepMs } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
 import { createRotations } from './program/rotation.ts';
 import { retentionMsOf } from './retention-plans.ts';
@@ -238,6 +238,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
 
   pace.setCalm(false);
+  // Until the long sleeps of the calm end, nobody may lead what the deaf leader has just given up.
+  if (has('deaf-leader')) await runUntil(scheduler.nowMs() + longestSleepMs);
   if (rotations.open() > 0) report('rotation-stuck', 'operators', `${rotations.open()} have not ended`);
   let areLinksOpened = !has('rotate');
   if (!areLinksOpened) void links.openMany().then(() => (areLinksOpened = true));

@@ -6,7 +6,7 @@ import type { Plan } from '../plan.ts';
 /** In calm, a timer takes a sixth of the time since everything healed, within these limits. */
 const calmShare = 1 / 6;
 const shortestSleepMs = 5 * minute;
-const longestSleepMs = 12 * minute;
+export const longestSleepMs = 12 * minute;
 /** Of the days of some seeds, most hours are empty: in them, it takes up to an hour. */
 const quietSleepMs = hour;
 const quietAfterMs = 3 * hour;
