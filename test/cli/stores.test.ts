@@ -1,12 +1,13 @@
 // What every command says while a store is away: one sentence, exit code 75.
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import { pino } from 'pino';
+import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
 import { startServer } from '../event-store/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
@@ -112,6 +113,27 @@ test('a backup of stores that are elsewhere needs no data folder, and says what 
   t.is(made.code, 0, made.output);
   t.regex(made.stdout, /^The backup is in .*\n.*\n`ledger status` will not show it: ENOENT/);
   t.true((await readdir(backup)).includes('eventstore.db'));
+});
+
+test('a log whose file the disk has damaged is not backed up', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = join(folder, 'events.db');
+  const start = () => startEventStore({ file, host: '127.0.0.1', port: 0 });
+  await (await start()).close();
+  const bytes = await readFile(file);
+  const pageBytes = bytes.readUInt16BE(16);
+  const leafOfIndex = 10;
+  const pages = Array.from({ length: bytes.length / pageBytes }, (_, number) => number * pageBytes);
+  const damaged = pages.findLast((at) => bytes[at] === leafOfIndex) ?? 0;
+  await writeFile(file, bytes.fill(7, damaged, damaged + 8));
+  const { port, close } = await start();
+  t.teardown(close);
+  const urls = { esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl: (await createDatabase()).url };
+  const env = { ...settingsFor(urls), DATA_DIR: folder };
+  const { code, stderr } = await runLedger(['backup', join(folder, 'backup')], env);
+  t.is(code, 1);
+  t.regex(stderr, /^The file of the event store is damaged \(.*\), so a copy of it is no backup\./);
+  t.false((await readdir(folder)).some((name) => name.startsWith('backup')));
 });
 
 test('status says what it can find out while a store is away', async (t) => {

@@ -45,7 +45,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const warn = warnSeldom(log, runtime);
   const interrupting = new AbortController();
   const stopping = new AbortController();
-  // No signal to wake it, because each abort makes an error with its stack.
+  // A promise and no signal, because each abort makes an error with its stack.
   let wakeUp = Promise.withResolvers<void>();
   const wake = () => wakeUp.resolve();
   const { release, settled } = createRelease(queue, runtime, stopping.signal, wake);

@@ -32,7 +32,7 @@ const mostRequeriesAtOnce = 100;
 const pollMs = 1_000;
 /** Longer than a requery and the recording of its answer can take. */
 const leaseMs = 60_000;
-/** A payment whose events cannot be read needs a person, not a requery every minute. */
+/** A payment that cannot be read, or that the log lacks, needs a person, not a requery every minute. */
 const unreadableMs = 60 * 60_000;
 const firstBackoffMs = 2_000;
 const longestBackoffMs = 5 * 60_000;
