@@ -6,6 +6,7 @@ import { drawKept } from '../../../src/http/pay/kept-page.ts';
 import { texts as words } from '../../../src/http/pay/texts.ts';
 import type { Context } from '../../../src/http/server/context.ts';
 import { createViews } from '../../../src/http/server/views.ts';
+import { anyText } from '../../support/any-text.ts';
 import { paymentPage } from './models.ts';
 
 const views = createViews({ t: words }, {});
@@ -54,7 +55,7 @@ const text = fc.oneof(
     '馬來西亞 😀',
     '__proto__',
   ),
-  fc.string({ unit: 'binary' }),
+  anyText(),
 );
 
 test('a kept page is the page that the template draws', async (t) => {
