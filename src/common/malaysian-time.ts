@@ -65,11 +65,11 @@ function momentOf(wall: string, fraction = '', zone = '+08:00'): string | null {
   return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
 }
 
-/** The last moment of a day or moment in the forms of `readSpan`, in UTC; null when it is neither. */
+/** The last moment of a day, of a second, or of a moment with fractions, in UTC; null when `readSpan` reads none of them. */
 export function lastMomentOf(text: string): string | null {
   const span = readSpan(text);
-  if (span === null || span.start === span.end) return span?.end ?? null;
-  return new Date(Date.parse(span.end) - 1).toISOString();
+  if (span === null || /\.\d/.test(text)) return span?.end ?? null;
+  return new Date(Date.parse(span.end) + (span.start === span.end ? 999 : -1)).toISOString();
 }
 
 /**

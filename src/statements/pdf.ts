@@ -117,7 +117,7 @@ function drawReceipts(document: Document): void {
   const { sheet, words, receiptWords, lang, receipts, totals } = document;
   const { receipt, reference, method, amount, fee, total } = receiptWords;
   const table = beginTable(sheet, drawSection(sheet, words.receipts), {
-    widthsPt: [24, 42, 152, 95, 78, 62, 42],
+    widthsPt: [28, 41, 149, 84, 74, 73, 46],
     amounts: 2,
     head: [words.no, words.time, receipt.receiptNo, reference, method, `${amount} (RM)`, fee],
     headStyle: styles.denseHead,

@@ -111,11 +111,12 @@ test('a Malaysian day begins at 16:00 UTC of the day before and ends where the n
     t.is(boundsOfDay(none), null, none);
 });
 
-test('a day as of is its last moment, and never in the future', (t) => {
+test('a day or second as of is its last moment, and never in the future', (t) => {
   const now = new Date('2026-11-21T02:00:00.000Z');
   const known = (text: string) => parseAsOf(text, now)?.toISOString() ?? null;
   t.is(known('2026-11-20'), '2026-11-20T15:59:59.999Z');
-  t.is(known('2026-11-20T09:00:00+08:00'), '2026-11-20T01:00:00.000Z');
+  t.is(known('2026-11-20T09:00:00+08:00'), '2026-11-20T01:00:00.999Z', 'as statements print it');
+  t.is(known('2026-11-20T01:00:00.000Z'), '2026-11-20T01:00:00.000Z');
   t.is(known('2026-11-21'), now.toISOString(), 'a day that is not over');
   t.is(known('2027-01-01T00:00:00Z'), now.toISOString());
   t.is(known('soon'), null);

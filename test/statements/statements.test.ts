@@ -199,6 +199,17 @@ reading('a day of 60 receipts has its table header and a page number on every pa
   for (let index = 0; index < 60; index += 1) t.true(text.includes(receipt(index).receiptNo));
 });
 
+reading('the numbers and sums of the longest day are not broken', async (t) => {
+  const most = { amountSen: sen(100_000_000), chargeSen: sen(5_000), method: 'fpx1' } as const;
+  const receipts = Array.from({ length: maxPdfReceipts }, (_, index) => receipt(index, most));
+  for (const lang of ['en', 'ms'] as const) {
+    const text = textOf(await pdfOf(receipts, lang));
+    t.regex(text, / 1999 00:33:18 .* 2000 00:33:19 /);
+    t.is(text.match(/ 2,000,000,000\.00 100,000\.00 /g)?.length, 3, 'by method, in all and of the receipts');
+    t.true(text.includes(receipt(maxPdfReceipts - 1).receiptNo));
+  }
+});
+
 reading('a day without receipts says so; an agency of any name is printed', async (t) => {
   const name = 'Majlis <Bandaraya> & 陈大文';
   const text = textOf(await pdfOf([], 'ms', name));

@@ -109,9 +109,7 @@ export function readUntil({ at, revision }: Partial<Record<'at' | 'revision', st
   if (at === undefined) return null;
   const moment = lastMomentOf(at);
   if (moment === null) throw new InvalidFields(['at', timeForms]);
-  // Histories show times to the second.
-  const ms = Date.parse(moment);
-  return { at: new Date(ms % 1_000 === 0 ? ms + 999 : ms) };
+  return { at: new Date(moment) };
 }
 
 /** The end of the message about an invalid time. */

@@ -154,6 +154,18 @@ function rowsOf(
   opened: Record<string, string>,
 ): PostingRow[] {
   const day = dayOf(event.at);
+  /** What takes money out is about the last posting of its payment that brought as much, else about the last one. */
+  const openedOn = ({ account, debitSen, creditSen }: Posting) => {
+    const key = `${account} ${debitSen + creditSen}`;
+    // The accounts of the gateway are debited when money comes, all others are credited. What an entry books to both
+    // sides of an account, a credited wrong amount, came earlier.
+    const isMoved = postings.filter((each) => each.account === account).length > 1;
+    if (isMoved || account.startsWith('gateway:') !== debitSen > 0n)
+      return opened[key] ?? opened[account] ?? day;
+    opened[account] = day;
+    opened[key] = day;
+    return day;
+  };
   return postings.map((posting, index) => ({
     transaction_id: event.transactionId,
     revision: event.revision,
@@ -167,19 +179,8 @@ function rowsOf(
     // Postgres has no year 0, which a bank's clock may show.
     value_at: new Date(valueAt).getUTCFullYear() > 0 ? valueAt : event.at,
     day,
-    opened_on:
-      posting.openedOn === undefined ? openedOn(posting, opened, day) : (posting.openedOn ?? 'infinity'),
+    opened_on: posting.openedOn === undefined ? openedOn(posting) : (posting.openedOn ?? 'infinity'),
   }));
-}
-
-/** What takes money out is about the last posting of its payment that brought as much, else about the last one. */
-function openedOn({ account, debitSen, creditSen }: Posting, opened: Record<string, string>, day: string) {
-  const key = `${account} ${debitSen + creditSen}`;
-  // The accounts of the gateway are debited when money comes, all others are credited.
-  if (account.startsWith('gateway:') !== debitSen > 0n) return opened[key] ?? opened[account] ?? day;
-  opened[account] = day;
-  opened[key] = day;
-  return day;
 }
 
 function rowOf({ transactionId, revision, reference, receiptNo, state, opened }: Folded) {

@@ -17,6 +17,7 @@ import {
   requestedAt,
   result,
   resultAt,
+  sen,
 } from '../../support/payments.ts';
 import { foldOf, stored } from '../helpers.ts';
 
@@ -191,17 +192,34 @@ test('the summary has status, amount, attempts, receipt, undelivered deliveries,
       type: 'ReceiptEmailAbandoned',
       data: { at: resultAt, delivery: 'email', attempt: 1, durationMs: 5, reason: 'refused' },
     },
+    {
+      type: 'PaymentRefunded',
+      data: {
+        at: resultAt,
+        by: 'staff:U1',
+        chargeNo: 1,
+        amountSen: sen(2_000),
+        feeSen: sen(0),
+        mode: 'fpx',
+        gatewayReference: 'RF-1',
+        reason: '',
+        postingRule: 3,
+        merchantCode: 'council',
+        deliveries: [],
+      },
+    },
   ];
   const actorOf = ({ type }: PaymentEvent) => (type === 'ExceptionResolved' ? 'staff:U1' : 'gateway');
   const whole = historyOf(stored(events, 'X', actorOf));
   t.is(
     historyText(whole).split('\n\n')[2],
-    `After event 7:
+    `After event 8:
   Status      succeeded
   Amount      RM 120.50
   Reference   INV-2026-000123 of council (generic)
   Attempts    1, the last by fpx as order 5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1
   Receipt     7-20261120-HE7CEVBBN545JZX2
+  Refunded    RM 20.00 at 2026-11-20T09:05:00+08:00
   Undelivered callback-1: due at 2026-11-20T09:05:00+08:00, after 0 attempts
               email: given up after 1 attempt
   Exception   amountMismatch of RM 120.50 in result 1: open
@@ -212,7 +230,7 @@ test('the summary has status, amount, attempts, receipt, undelivered deliveries,
   const before = historyText(whole, { revision: 1 });
   t.regex(before, /^After event 1:\n {2}Status {6}requested$/m);
   t.regex(before, /^ {2}Staff {7}none$/m);
-  t.regex(before, /^The chain of 8 events is whole\.\n6 later events not shown\.$/m);
+  t.regex(before, /^The chain of 9 events is whole\.\n7 later events not shown\.$/m);
   t.notRegex(historyText(whole), /not shown/);
 });
 

@@ -522,7 +522,10 @@ test.serial('above the limit a second administrator decides, and whoever propose
   const { app, caughtUp, payment } = await startPopulated(t, postgres, {
     config: { approvalAboveSen: sen(5_000) },
   });
-  const id = await payment([chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(12_000) }))]);
+  const id = await payment([
+    chosen(1, { chargeSen: sen(50) }),
+    mismatched(result(1, 'succeeded', { amountSen: sen(12_000) })),
+  ]);
   const [admin, other, viewer] = await signInAll(app, 'admin', 'admin', 'viewer');
   const path = `/console/exceptions/payment/${id}/1`;
   const credit = { resolution: 'credited', note: 'The council <b>accepts</b> it' };
@@ -572,6 +575,7 @@ test.serial('above the limit a second administrator decides, and whoever propose
   const receipt = await (await fetch(`${app.url}/generic/receipt/${id}?lang=en`)).text();
   t.true(receipt.includes('Official receipt') && receipt.includes('RM 120.00'));
   t.true(receipt.includes('The amount asked for was RM\u00a0120.50'));
+  t.false((await admin.read(`/console/payments/${id}`)).includes('<dt>Fee</dt>'), 'credited without a fee');
 });
 
 test.serial('a parked stream is an exception, and administrators have it tried again', async (t) => {

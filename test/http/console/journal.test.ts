@@ -123,6 +123,8 @@ test.serial('a long statement is read page by page', async (t) => {
   const balances = seen(second).match(/RM [\d,.]+ Cr/g) ?? [];
   t.is(balances.at(-1), balances.at(-2), 'the last line is what it closes with');
   t.true(second.includes('First page'));
+  t.true(second.includes('Opening balance, before lines on the previous pages'));
+  t.false(first.includes('Opening balance, before'));
 });
 
 test.serial('what an agency collected on a day: the page, its CSV and its PDF say the same', async (t) => {

@@ -1,12 +1,12 @@
 // The page of a payment: what it says, and what may be done there.
 import test from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/transaction-registry/answer.ts';
-import { paymentStream } from '../../../src/events/payment.ts';
+import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { memberOf, signIn } from '../../support/console.ts';
-import { chosen, result, succeeded } from '../../support/payments.ts';
+import { chosen, mismatched, result, resultAt, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { personal, poison } from './payment-pages.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
@@ -47,6 +47,41 @@ test.serial('a payment’s page has everything that happened to it, and nothing 
   for (const path of ['0', '5M1SKTZWGWX0D8P81WNP17GSCQ', '%00', '..%2f..', 'x'.repeat(3000)])
     t.is((await member.get(`/console/payments/${path}`)).status, 404, path);
 });
+
+test.serial(
+  'a payment’s page has what was received in all once the rest of a part has been paid',
+  async (t) => {
+    const { app, payment } = await startPopulated(t, postgres);
+    const member = await signIn(app, 'viewer');
+    const credited = {
+      type: 'AmountMismatchCredited',
+      data: {
+        at: resultAt,
+        by: 'staff:A',
+        resultNo: 1,
+        note: '',
+        amountSen: sen(2_050),
+        effect: 'partlyPaid',
+        paidSen: sen(2_050),
+        paidAt: resultAt,
+        receiptNo: '',
+        postingRule: 3,
+        merchantCode: 'council',
+        deliveries: [],
+      },
+    } satisfies PaymentEvent;
+    const part = [chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(2_050) })), credited];
+    const rest = succeeded(result(2, 'succeeded', { amountSen: sen(10_050) }));
+    const receivedOf = async (events: readonly PaymentEvent[], reference: string) => {
+      const page = await (
+        await member.get(`/console/payments/${await payment(events, { reference })}`)
+      ).text();
+      return /<dt>Received<\/dt><dd>([^<]*)/.exec(page)?.[1];
+    };
+    t.is(await receivedOf(part, 'PART-1'), 'RM 20.50');
+    t.is(await receivedOf([...part, chosen(2, { chargeSen: sen(50) }), rest], 'PART-2'), 'RM 121.00');
+  },
+);
 
 test.serial('a payment is shown as at a moment, without what came later and without actions', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);

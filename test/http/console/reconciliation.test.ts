@@ -223,6 +223,7 @@ test.serial('an administrator imports, enters and reverses settlements; others o
   // The form of a page that was opened before somebody else recorded it again.
   t.is((await send(admin, csv('120.00'), { confirm: '1' })).status, 303);
   t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded })).status, 409);
+  t.regex(await (await viewer.get(path)).text(), /Recorded<[\s\S]*Reversed<[\s\S]*Not ours[\s\S]*Recorded</);
   t.is((await admin.post(`${path}/reverse`, { note: 'Not ours', recorded: await seen() })).status, 303);
   await caughtUp();
   t.false((await ageingPage()).includes('Everything is paid out and remitted'));

@@ -370,28 +370,64 @@ test.serial('each of two payments with one number has its charge found', async (
   });
 });
 
+/** A wrong amount of RM 9.00, credited as what pays the payment. */
+const creditedOn = (day: number): PaymentEvent => ({
+  type: 'AmountMismatchCredited',
+  data: {
+    at: timeOn(day),
+    by: 'staff:A',
+    resultNo: 1,
+    note: '',
+    amountSen: sen(900),
+    effect: 'paid',
+    paidSen: sen(900),
+    paidAt: timeOn(0),
+    receiptNo: 'R-1',
+    postingRule: 3,
+    merchantCode: 'council',
+    deliveries: [],
+  },
+});
+
+test.serial(
+  'a wrong amount is as old at the gateway after it was credited, and gone once refunded',
+  async (t) => {
+    const db = await emptyJournal(t, postgres);
+    const wrong = mismatched(result(1, 'succeeded', { mode: 'fpx', amountSen: sen(900) }));
+    const [begun, choice] = paid({ at: timeOn(0) });
+    const events = [begun, choice, { ...wrong, data: { ...wrong.data, at: timeOn(0) } }, creditedOn(20)];
+    await feed(db, recorded('P', events as PaymentEvent[]));
+    t.deepEqual(await openIn(db, 40), [
+      { account: 'gateway:fpx', figures: [0n, 0n, 0n, 0n, 900n, 0n, 900n] },
+      { account: 'merchant:council', figures: [0n, 0n, 0n, 900n, 0n, 0n, 900n] },
+    ]);
+    events.push({
+      type: 'PaymentRefunded',
+      data: {
+        at: timeOn(40),
+        by: 'staff:A',
+        chargeNo: 1,
+        amountSen: sen(900),
+        feeSen: sen(0),
+        mode: 'fpx',
+        gatewayReference: 'RF-1',
+        reason: '',
+        postingRule: 3,
+        merchantCode: 'council',
+        deliveries: [],
+      },
+    } as PaymentEvent);
+    await feed(db, recorded('P', events as PaymentEvent[]));
+    t.deepEqual(await openIn(db, 40), []);
+  },
+);
+
 test.serial('a credited charge is found once, and a replaced or explained one not at all', async (t) => {
   const db = await emptyJournal(t, postgres);
   const report = (amount: number) =>
     mismatched(result(1, 'succeeded', { amountSen: sen(amount), gatewayTransactionId: 'G1' }));
   const [begun, choice, success] = paid({ at: timeOn(2) });
-  const credited: PaymentEvent = {
-    type: 'AmountMismatchCredited',
-    data: {
-      at: timeOn(2),
-      by: 'staff:A',
-      resultNo: 1,
-      note: '',
-      amountSen: sen(900),
-      effect: 'paid',
-      paidSen: sen(900),
-      paidAt: timeOn(0),
-      receiptNo: 'R-1',
-      postingRule: 3,
-      merchantCode: 'council',
-      deliveries: [],
-    },
-  };
+  const credited = creditedOn(2);
   const again = (id: string) =>
     duplicated(
       result(1, 'succeeded', { mode: 'fpx', amountSen: sen(1_001), gatewayTransactionId: id }),

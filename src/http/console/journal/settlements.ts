@@ -82,9 +82,8 @@ export const showSettlement: Page = async (ctx, { eventStore, show }) => {
   await show(ctx, 'journal/settlement.njk', {
     id,
     recorded,
-    recordedBy: nameOf(actorOf(events.findLast(({ type }) => type === 'SettlementRecorded'))),
     reversed,
-    reversedBy: reversed && nameOf(actorOf(events.at(-1))),
+    history: events.map((event) => ({ ...settlementDecider.read(event), by: nameOf(actorOf(event)) })),
   });
 };
 

@@ -3,7 +3,7 @@ import { isHolding } from '@ledger/personal-data/sealed.ts';
 import { shownDeliveries } from '../../../audit/history/deliveries.ts';
 import { entriesUntil, readUntil } from '../../../audit/history/history.ts';
 import { refusalToBegin } from '../../../commands/refusal-to-pay.ts';
-import { chargesOf } from '../../../events/charges.ts';
+import { chargesOf, priceOf } from '../../../events/charges.ts';
 import { currentResult, type RequestedPayment, requestedIn } from '../../../events/payment.ts';
 import { attemptOf } from '../../../events/payment-result.ts';
 import { standingOf } from '../../../events/payment-standing.ts';
@@ -65,7 +65,7 @@ function summaryOf(payment: RequestedPayment) {
   return {
     ...payment,
     status: standingOf(payment),
-    feeSen: attempt?.chargeSen ?? 0,
+    price: priceOf(payment),
     mode,
     paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
