@@ -11,11 +11,6 @@ import {
 } from '../deliveries/delivery-task.ts';
 import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
-const reasons = {
-  refused: 'refused by the land registry',
-  unreadable: 'answered no readable reply',
-};
-
 type Dependencies = { landRegistry: LandRegistry; runtime: Pick<Runtime, 'now'> };
 
 export function createLandRegistryCallback({ landRegistry, runtime }: Dependencies): PerformDelivery {
@@ -34,7 +29,8 @@ export function createLandRegistryCallback({ landRegistry, runtime }: Dependenci
       if (verdict === 'accepted' || verdict === 'duplicate')
         return { kind: 'delivered', status, messageId: item.receiptNo };
       if (!isSuccess(answer)) return outcomeOfRefusal(answer, runtime.now());
-      return failure(reasons[verdict], { status });
+      const reason = verdict === 'refused' ? 'refused by the land registry' : 'answered no readable reply';
+      return failure(reason, { status });
     } catch (error) {
       return outcomeOfError(error);
     }
