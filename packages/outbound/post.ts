@@ -23,6 +23,8 @@ export type OutboundAnswer = {
   retryAfter: string;
   /** UTF-8 without a byte order mark, at most 64 KiB; incomplete where the answer broke off. */
   body: string;
+  /** Whether it was sent twice, because a kept connection was closed: the first may have arrived. */
+  isRepeat: boolean;
 };
 
 export function isSuccess({ status }: Pick<OutboundAnswer, 'status'>): boolean {
@@ -96,13 +98,14 @@ export function createOutbound(options: {
       const { 'retry-after': retryAfter = '' } = answered;
       const cancelTimer = runtime.setTimer(bodyTimeoutMs, () => request.destroy());
       const body = await readBody(request).finally(cancelTimer);
-      return { status: statusCode, retryAfter, body };
+      return { status: statusCode, retryAfter, body, isRepeat: false };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again. One that
       // it has had for seconds was read: the attempt has failed, and is recorded before the next one.
       const isIdle = request.reusedSocket && runtime.monotonicMs() - sentMs < keptForMs;
-      if (isIdle && closed.has(error.code)) return await send(target, outgoing, createAgents(false));
+      if (isIdle && closed.has(error.code))
+        return { ...(await send(target, outgoing, createAgents(false))), isRepeat: true };
       throw asOutboundError(error, target);
     }
   };

@@ -19,7 +19,10 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
       const { note } = sealed.checkpoint;
       return { data: { checkpoint: note }, text: note.trimEnd() };
     }
-    const keys = followKeys(null);
+    const { current } = config.sealKeys;
+    const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
+    // A key that was lost hands over to nobody: ours is listed after it all the same.
+    const keys = followKeys(own.length > 0 ? own : null);
     const stored: (Seal | null)[] = [];
     const lines: string[] = [];
     let countBefore = 0;
@@ -30,8 +33,6 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
       countBefore = seal?.count ?? countBefore;
       lines.push(`${String(event.revision).padStart(6)}  ${sealText(seal)}`);
     }
-    const { current } = config.sealKeys;
-    const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
     const terms = keys.all().length > 0 ? keys.all() : own;
     const newest = await lastCheckpoint(eventStore).catch(() => null);
     const { origin: name } = newest?.checkpoint ?? { origin: '' };

@@ -11,12 +11,6 @@ import {
 } from '../deliveries/delivery-task.ts';
 import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
-const reasons = {
-  duplicate: 'refused as a duplicate',
-  refused: 'refused by the land registry',
-  unreadable: 'answered no readable reply',
-};
-
 type Dependencies = { landRegistry: LandRegistry; runtime: Pick<Runtime, 'now'> };
 
 export function createLandRegistryCallback({ landRegistry, runtime }: Dependencies): PerformDelivery {
@@ -27,13 +21,16 @@ export function createLandRegistryCallback({ landRegistry, runtime }: Dependenci
     const item = paidItemOf(task);
     try {
       const answer = await landRegistry.report(item, task);
-      const { status } = answer;
+      const { status, isRepeat } = answer;
       const verdict = readReply(answer);
-      // After an earlier attempt, a duplicate means that the earlier attempt arrived.
-      if (verdict === 'accepted' || (verdict === 'duplicate' && task.delivery.attempts > 0))
+      // Sent once, the number is that of something else; a repeat may have arrived before.
+      if (verdict === 'duplicate' && !isRepeat && task.delivery.attempts === 0)
+        return { kind: 'abandoned', status, reason: 'refused as a duplicate' };
+      if (verdict === 'accepted' || verdict === 'duplicate')
         return { kind: 'delivered', status, messageId: item.receiptNo };
       if (!isSuccess(answer)) return outcomeOfRefusal(answer, runtime.now());
-      return failure(reasons[verdict], { status });
+      const reason = verdict === 'refused' ? 'refused by the land registry' : 'answered no readable reply';
+      return failure(reason, { status });
     } catch (error) {
       return outcomeOfError(error);
     }

@@ -12,13 +12,15 @@ import { lastCheck } from '../../../src/audit/background-check/schedule.ts';
 import { createLines } from '../../../src/audit/export/lines.ts';
 import { proveReceipt } from '../../../src/audit/export/receipt-proof.ts';
 import { proveEvents } from '../../../src/audit/seals/leaves.ts';
+import { assertKey } from '../../../src/commands/key-fingerprint.ts';
 import { chain, hashIn } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { verifyInProcess } from '../../../src/roles/children.ts';
 import { query, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { append, log, paymentRequested } from '../../projections/helpers.ts';
 import { runLedger, settingsFor, spawnLedger } from '../../support/ledger.ts';
-import { cause, filled, key, otherKey, paymentId, pemOf, tampered } from '../ledger.ts';
+import { freshSealing } from '../fresh-sealing.ts';
+import { cause, filled, key, otherKey, paymentId, pemOf, sealAll, tampered } from '../ledger.ts';
 import { makeLedger } from './made-ledger.ts';
 
 const { file, template } = await makeLedger();
@@ -114,6 +116,22 @@ test.serial('exit code 0 or 1, by the key that an auditor keeps', async (t) => {
     t.regex(said, /^1 events say that they were recorded more than an hour before .* revision 0:/m);
     t.is(code, 0, said);
   }
+});
+
+test.serial('after a lost key, `ledger seals` has both keys for the file of an auditor', async (t) => {
+  const { eventStore, port } = await tampered(t, file, () => {});
+  const url = `esdb://127.0.0.1:${port}?tls=false`;
+  const lost = { name: 'SEAL_KEY', key: otherKey.publicKey, others: null };
+  await assertKey(lost, { eventStore, runtime: systemRuntime, signal: new AbortController().signal });
+  await append(eventStore, paymentId(93), [paymentRequested()]);
+  // The key's own fingerprint is an event, too.
+  await sealAll(eventStore, await freshSealing(t), filled + 2, otherKey);
+  const listed = await ledger(t, url, 'seals', { SEAL_KEY: '07e4'.repeat(16) });
+  t.true(listed.said.startsWith(`For checkpoints of 0 to ${filled} events\n${pemOf(key)}`), listed.said);
+  const both = join(await temporaryFolder(t), 'both.txt');
+  await writeFile(both, listed.said);
+  const { code, said } = await ledger(t, url, 'verify', '--public-key', both);
+  t.is(code, 0, said);
 });
 
 test.serial('the daily verification: in a process of its own, which records what it found', async (t) => {
@@ -252,11 +270,13 @@ test.serial('a fault is acknowledged, and parked streams are tried again', async
   t.deepEqual(await ledger(t, url, 'rebuild', '--parked'), { code: 0, said: 'Nothing is parked.\n' });
 });
 
-async function ledger(t: ExecutionContext, esdbUrl: string, ...args: string[]) {
+async function ledger(t: ExecutionContext, esdbUrl: string, ...given: (string | { SEAL_KEY: string })[]) {
+  const args = given.filter((each) => typeof each === 'string');
   const { code, stdout, stderr } = await runLedger(args, {
     ...settingsFor({ esdbUrl, databaseUrl: template.href }),
     DATA_DIR: await temporaryFolder(t),
     SEAL_KEY: '5ea1'.repeat(16),
+    ...given.find((each) => typeof each !== 'string'),
   });
   return { code, said: stdout || stderr };
 }

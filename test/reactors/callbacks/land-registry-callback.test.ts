@@ -172,7 +172,11 @@ const failed = (code: number, reason: string): DeliveryOutcome => ({
   retryAfterMs: 0,
 });
 const refused = failed(200, 'refused by the land registry');
-const duplicate = failed(200, 'refused as a duplicate');
+const duplicate = (code: number): DeliveryOutcome => ({
+  kind: 'abandoned',
+  status: code,
+  reason: 'refused as a duplicate',
+});
 const unreadable = failed(200, 'answered no readable reply');
 const delivered = (code: number): DeliveryOutcome => ({
   kind: 'delivered',
@@ -202,20 +206,20 @@ const answers: [string, Answer, DeliveryOutcome, DeliveryOutcome?][] = [
   [
     'a duplicate',
     say(200, { statusCode: 'FAILED', noresit: '', message: 'Duplicate resitNo and fpxNo' }),
-    duplicate,
+    duplicate(200),
     delivered(200),
   ],
   [
     'a duplicate in Malay',
     say(200, { statusCode: 'FAILED', keterangan: 'Resit telah wujud' }),
-    duplicate,
+    duplicate(200),
     delivered(200),
   ],
-  ['409', say(409, ''), failed(409, 'answered 409'), delivered(409)],
+  ['409', say(409, ''), duplicate(409), delivered(409)],
   [
     'a duplicate as 400',
     say(400, { statusCode: 'FAILED', message: 'resit already exists' }),
-    failed(400, 'answered 400'),
+    duplicate(400),
     delivered(400),
   ],
   ['400', say(400, { statusCode: 'FAILED', message: 'amaun' }), failed(400, 'answered 400')],
@@ -236,6 +240,11 @@ for (const [name, answer, first, onRepeat = first] of answers)
     t.deepEqual(await callback({ ...receiver, attemptsBefore: 1 }), onRepeat);
     t.is(receiver.received.length, 2, 'an answer is never followed by another attempt');
   });
+
+test('a duplicate where the first attempt had to send twice: the first may have arrived', async (t) => {
+  const post: PostOutbound = async () => ({ status: 409, retryAfter: '', body: '', isRepeat: true });
+  t.deepEqual(await callback({ url: 'http://127.0.0.1:1/', post }), delivered(409));
+});
 
 const withoutPayer = [
   [{ kind: 'erased', at: null }, 'personal data erased'],
