@@ -23,6 +23,7 @@ export type DeliveryFilter = {
 /** The newest delivery of a payment with this ordering key. */
 export type ListedDelivery = {
   transactionId: string;
+  reference: string | null;
   orderingKey: string;
   delivery: string;
   kind: DeliveryKind;
