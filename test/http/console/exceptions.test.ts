@@ -495,6 +495,7 @@ test.serial(
       'Wrong lot',
     ])
       t.true(question.includes(line), line);
+    t.regex(question, /<dd[^>]*>100\.00<\/dd>[\s\S]*<dd[^>]*>RF &lt;b&gt;1&lt;\/b&gt;<\/dd>/);
     t.regex(question, /name="confirmed" value="no">Back to the form</);
     const again = await (await admin.post(path, { ...form, confirmed: 'no' })).text();
     t.regex(again, /value="RF &lt;b&gt;1&lt;\/b&gt;"[\s\S]*>Wrong lot<\/textarea>/, 'what was typed');
