@@ -75,7 +75,7 @@ async function* quarantined(db: Knex): AsyncGenerator<string> {
   for await (const page of pagesOf(pageSize, load)) yield* page;
 }
 
-async function* suggested(searchTokens: readonly string[], db: Knex): AsyncGenerator<string> {
+async function* suggested(searchTokens: readonly string[][], db: Knex): AsyncGenerator<string> {
   if (searchTokens.length === 0) return;
   const load = (after: Listed<FoundPayment> | null) =>
     searchPayments(db, { searchTokens }, { limit: pageSize, after });

@@ -3,7 +3,7 @@
  * rejects within a few seconds when Postgres is down.
  */
 import { unlessUndefined } from '@ledger/postgres/error-codes.ts';
-import { matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
+import { indexable, matching, type TimeSpan, within } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
 import { toDoSchema } from './delivery-rows.ts';
@@ -12,7 +12,7 @@ import { toDoSchema } from './delivery-rows.ts';
 export type DeliveryFilter = {
   states: readonly Delivery['state'][];
   kinds: readonly DeliveryKind[];
-  /** The receiver's name in the list: scheme, host and port, `land registry` or `mail server`. */
+  /** The receiver's name in the list, with or without the scheme: host and port, `land registry` or `mail server`. */
   receiver?: string | null;
   merchantCode?: string | null;
   transactionId?: string | null;
@@ -23,13 +23,14 @@ export type DeliveryFilter = {
 /** The newest delivery of a payment with this ordering key. */
 export type ListedDelivery = {
   transactionId: string;
+  reference: string | null;
   orderingKey: string;
   delivery: string;
   kind: DeliveryKind;
   receiver: string;
   merchantCode: string;
   state: Delivery['state'];
-  /** The next attempt where it is due, else the last. */
+  /** When the next attempt is due, or the last one was. */
   dueAt: Date;
   /** Made so far with this ordering key. */
   attempts: number;
@@ -60,7 +61,9 @@ export function deliveriesOf(
   const query = db(`${toDoSchema}.deliveries`);
   if (states.length > 0) query.whereIn('state', states);
   if (kinds.length > 0) query.whereIn('kind', kinds);
-  matching(query, { receiver, merchant_code: merchantCode, transaction_id: transactionId });
+  const receivers = receiver && ['', 'https://', 'http://'].map((scheme) => indexable(scheme + receiver));
+  if (receivers) query.whereIn('receiver', receivers);
+  matching(query, { merchant_code: merchantCode, transaction_id: transactionId });
   within(query, 'called_at', called);
   return query;
 }

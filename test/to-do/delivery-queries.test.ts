@@ -42,6 +42,7 @@ function expectedRows(filled: readonly Filled[]): ListedDelivery[] {
     const newest = new Map(deliveries.map((delivery) => [orderingKeyOf(delivery), delivery]));
     return Array.from(newest, ([orderingKey, { key, kind, state, dueAt, calledAt, settledAt }]) => ({
       transactionId: id,
+      reference: indexable(request.reference),
       orderingKey,
       delivery: key,
       kind,

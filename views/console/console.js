@@ -64,6 +64,21 @@ const isBusy = () =>
     (field) => field.value !== field.defaultValue,
   );
 
+// A link is known by its address, a button by its form; there may be several alike.
+const identityOf = (element) => element.href ?? (element.form ?? element).outerHTML;
+
+// Keeps the focus where it is, or at least in the page, for those who go through it by keyboard.
+const replaceWith = (page) => {
+  const focused = live.querySelector(':focus');
+  const identity = focused && identityOf(focused);
+  const alike = () =>
+    [...live.querySelectorAll('a, button, [tabindex]')].filter((each) => identityOf(each) === identity);
+  const place = alike().indexOf(focused);
+  live.replaceChildren(...page.childNodes);
+  live.querySelectorAll('table[data-sort]').forEach(makeSortable);
+  if (focused) (alike()[place] ?? live).focus({ preventScroll: true });
+};
+
 let source;
 let shown;
 let timer = null;
@@ -87,8 +102,7 @@ const update = async () => {
   if (isBusy()) return expect();
   if (page.innerHTML === shown) return;
   shown = page.innerHTML;
-  live.replaceChildren(...page.childNodes);
-  live.querySelectorAll('table[data-sort]').forEach(makeSortable);
+  replaceWith(page);
 };
 
 function expect() {

@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import tables from '../../../content/tables/payments.json' with { type: 'json' };
 import { sqlOf } from '../../common/sql.ts';
 import { paymentStream, type RequestedPayment } from '../../events/payment.ts';
-import { searchTokens } from './search-tokens.ts';
+import { searchTokens, spellingsOf } from './search-tokens.ts';
 
 /** The table has rows only if there was a key of the blind index: its schema must not be created again then. */
 export const madeWithKeys = 'payments.payers';
@@ -25,16 +25,17 @@ function checkMark(made: { tokens: string[] } | undefined, mark: string): void {
 }
 
 /**
- * The tokens of a search as the serving table has them. Throws KeysUnavailable, also when the key has been replaced,
- * because nothing would be found; and the database's error.
+ * The tokens of a search as the serving table has them, each in its spellings. Throws KeysUnavailable, also when the key
+ * has been replaced, because nothing would be found; and the database's error.
  */
 export async function indexedTokens(
   tokens: readonly string[],
   db: Knex,
   { blindIndex }: Pick<PersonalDataReader, 'blindIndex'>,
-): Promise<string[]> {
+): Promise<string[][]> {
   if (tokens.length === 0) return [];
-  const [mark = '', ...indexed] = await blindIndex([keyMark, ...tokens]);
+  const spelled = [[keyMark], ...tokens.map(spellingsOf)];
+  const [[mark = ''] = [], ...indexed] = await Promise.all(spelled.map((each) => blindIndex(each)));
   checkMark(await db(madeWithKeys).where({ transaction_id: '' }).first('tokens').timeout(5_000), mark);
   return indexed;
 }

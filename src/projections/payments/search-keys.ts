@@ -29,7 +29,9 @@ export function whereFound(query: Knex.QueryBuilder, typed: string): void {
   query.where((either) => {
     // A reference without letters and digits has no key.
     either.where('reference', indexable(typed));
-    if (text !== '') either.orWhereRaw('keys && ?::text[]', [[`=${text}`, `~${text}`]]);
+    // On a receipt, the number of an item is the receipt's and two digits.
+    const ofItem = keyOf(typed.trim().replace(/-\d{2,3}$/, ''));
+    if (text !== '') either.orWhereRaw('keys && ?::text[]', [[`=${text}`, `~${text}`, `=${ofItem}`]]);
     if ([...text].length >= shortestPart)
       either.orWhereRaw(
         `keys @> ?::text[] and exists (select from unnest(keys) as key where key like '~%' || ? || '%')`,

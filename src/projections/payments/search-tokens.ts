@@ -22,11 +22,22 @@ export function numberOf(text: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
+/** Words of names that people write in several ways or leave out, such as bt., bin and a/l. */
+const connecting = /^(b|bn|bt|bte|bin|binti|binte|a\/?[klp]|[ds]\/o)\.?$/;
+
 /** The tokens of a search as somebody typed it: a number in groups, such as `900101 14 5678`, is one word. */
 export function typedTerms(text: string): string[] {
   const groups = text.trim().split(/\s+/);
-  return termsOf(groups.every((group) => /^[\d()+-]{1,8}$/.test(group)) ? groups.join('') : text);
+  const terms = termsOf(groups.every((group) => /^[\d()+-]{1,8}$/.test(group)) ? groups.join('') : text);
+  const telling = terms.filter((term) => !connecting.test(term));
+  return telling.length > 0 ? telling : terms;
 }
+
+const phonePrefix = /^(\+?60|0)(?=\d{8,10}$)/;
+
+/** The token, or those of a Malaysian phone number with and without its country code: a payer may have given either. */
+export const spellingsOf = (token: string) =>
+  phonePrefix.test(token) ? ['0', '60', '+60'].map((each) => token.replace(phonePrefix, each)) : [token];
 
 /** The tokens of a search: a payer is found when the row has all of them, in any order. */
 export function termsOf(text: string): string[] {

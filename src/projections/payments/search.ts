@@ -16,8 +16,8 @@ export type PaymentFilter = {
   ids?: readonly string[] | null;
   /** A transaction id, a number of a receipt, of the gateway or of an order, or any part of the merchant's reference. */
   named?: string | null;
-  /** All of these are among the payer's search tokens (search-tokens.ts), as the blind index has them. */
-  searchTokens?: readonly string[];
+  /** One of each of these is among the payer's search tokens (search-tokens.ts), as the blind index has them. */
+  searchTokens?: readonly string[][];
   channel?: Channel | null;
   merchantCode?: string | null;
   status?: Standing | null;
@@ -67,11 +67,11 @@ export function paymentsOf(db: Knex, filter: PaymentFilter): Knex.QueryBuilder {
   const query = db(`${payments.name}.payments`);
   if (ids !== null) query.whereRaw('transaction_id = any(?)', [[...ids]]);
   if (named !== null) whereFound(query, named);
-  if (searchTokens.length > 0)
-    query.whereRaw(
-      `transaction_id in (select transaction_id from ${payments.name}.payers where tokens @> ?::text[])`,
-      [[...searchTokens]],
-    );
+  if (searchTokens.length > 0) {
+    const payers = db(`${payments.name}.payers`).select('transaction_id');
+    for (const spellings of searchTokens) payers.whereRaw('tokens && ?::text[]', [spellings]);
+    query.whereIn('transaction_id', payers);
+  }
   matching(query, { channel, merchant_code: merchantCode, status, mode });
   between(query, 'amount_sen', filter.amounts);
   within(query, 'requested_at', filter.requested);

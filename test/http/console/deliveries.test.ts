@@ -56,6 +56,57 @@ test.serial('the list filters, counts and pages, and names stay text', async (t)
     t.is((await viewer.get(`/console/deliveries${query}`)).status, 400, query);
 });
 
+test.serial(
+  'a server that was down is found by its name, and told now what it would be told hours later',
+  async (t) => {
+    const populated = await startPopulated(t, postgres);
+    const { app, caughtUp, payment } = populated;
+    const failed = (nextAttemptAt: string): PaymentEvent => ({
+      type: 'CallbackAttemptFailed',
+      data: {
+        at: '2026-11-20T02:00:00.000Z',
+        delivery: 'callback-1',
+        attempt: 1,
+        durationMs: 5,
+        status: null,
+        reason: 'connection refused',
+        nextAttemptAt,
+      },
+    });
+    const waiting = await payment([...paid, failed('2099-11-20T02:00:00.000Z')]);
+    const onItsWay = await payment([...paid, failed('2026-11-20T02:00:01.000Z')]);
+    const late = await payment([
+      ...paid,
+      failed('2026-11-20T02:00:01.000Z'),
+      {
+        ...abandoned,
+        data: { ...abandoned.data, attempt: 2, at: '2026-11-21T03:04:05.000Z' },
+      } as PaymentEvent,
+    ]);
+    await caughtUp();
+    const member = await signIn(app, 'member');
+    const list = '/console/deliveries?kind=callback&receiver=Council.example';
+    t.true((await member.read(list)).includes('3 in all'));
+    t.false((await member.read(`${list}:8443`)).includes('in all'), 'another receiver');
+    t.regex(
+      await member.read(`${list}&state=abandoned`),
+      /2026-11-21 11:04:05/,
+      'the last attempt, not when it was due',
+    );
+    t.true((await member.read(`${list}&state=due`)).includes('/console/deliveries/send-again?state=due'));
+    const fields = { state: 'due', receiver: 'council.example', count: '2' };
+    const html = await (await member.post(sendAll, fields)).text();
+    t.true(
+      html.includes('<strong>1</strong> delivery is due again') &&
+        html.includes('<strong>1</strong> was already due'),
+      html,
+    );
+    t.deepEqual(await requestsFor(populated, waiting), ['CallbackRequested']);
+    for (const id of [onItsWay, late]) t.deepEqual(await requestsFor(populated, id), []);
+    t.regex(await member.read('/console/deliveries?payment=INV-1'), /has 26 letters and digits/);
+  },
+);
+
 test.serial('what needs erased data is not offered, because it would be refused', async (t) => {
   const { app, caughtUp, payment } = await startPopulated(t, postgres);
   const erased: PaymentEvent = {
@@ -135,7 +186,7 @@ test.serial('a whole list is sent again once its number was confirmed, without e
   t.is((await member.post(sendAll, emails)).status, 200);
   t.deepEqual(await requestsFor(populated, one), ['CallbackRequested', 'ReceiptEmailRequested']);
 
-  for (const query of ['', '?state=due', '?state=superseded'])
+  for (const query of ['', '?state=superseded'])
     t.is((await member.get(`${sendAll}${query}`)).status, 400, 'what cannot be sent again');
   const viewer = await signIn(app, 'viewer');
   t.is((await viewer.get(`${sendAll}?state=abandoned`)).status, 403);

@@ -495,6 +495,10 @@ test.serial(
       'Wrong lot',
     ])
       t.true(question.includes(line), line);
+    t.regex(question, /<dd[^>]*>100\.00<\/dd>[\s\S]*<dd[^>]*>RF &lt;b&gt;1&lt;\/b&gt;<\/dd>/);
+    t.regex(question, /name="confirmed" value="no">Back to the form</);
+    const again = await (await admin.post(path, { ...form, confirmed: 'no' })).text();
+    t.regex(again, /value="RF &lt;b&gt;1&lt;\/b&gt;"[\s\S]*>Wrong lot<\/textarea>/, 'what was typed');
     t.is((await app.eventStore.load(paymentStream(id))).length, 3, 'nothing is recorded yet');
     t.is((await admin.post(path, { ...form, chargeNo: '2', confirmed: '' })).status, 409);
     // Two people at the same moment, of whom only one can have the money that is left.

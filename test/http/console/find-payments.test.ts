@@ -162,6 +162,8 @@ test.serial('a search by payer is recorded before it is made, and its results na
   const { html, status } = await search('ismail AMINAH');
   t.is(status, 200);
   t.deepEqual(listedIn(html), [id]);
+  t.regex(html, /Payments of payers with “<bdi>ismail AMINAH<\/bdi>”/);
+  t.false(html.includes('class="filters"'), 'a filter would show the payments of everybody');
   for (const text of personal.filter((word) => word !== 'AMINAH')) t.false(html.includes(text), text);
   t.deepEqual(listedIn((await search('900101-14-5678')).html), [id]);
   t.deepEqual(listedIn((await search('aminah@example.my')).html), [id]);

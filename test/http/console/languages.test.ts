@@ -41,6 +41,7 @@ const same = new Set([
   ...[
     'Aminah binti Ismail',
     'AMINAH BINTI ISMAIL',
+    'aminah ismail',
     '1 Jalan Contoh, 30000 Ipoh, Perak',
     'Second half of 2026',
   ],

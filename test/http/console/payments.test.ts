@@ -147,6 +147,11 @@ test.serial('the button of a note pressed twice makes one note', async (t) => {
   t.is(await notes(), 3, 'another person');
   await member.post(`${path}/notes`, await formOf('Aminah called'));
   t.is(await notes(), 4, 'from the page as it is now');
+  const pasted = await member.post(`${path}/notes`, {
+    ...first,
+    note: 'RM 120.50\tpaid',
+  });
+  t.is(pasted.headers.get('location'), `${path}?notice=noted`, 'from a spreadsheet');
   checkChain(t, await app.eventStore.load(paymentStream(id)));
 });
 

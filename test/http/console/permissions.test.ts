@@ -14,7 +14,7 @@ test.serial('nobody gets in without signing in', async (t) => {
   for (const { method, path } of app.consoleRoutes) {
     const answer = await fetch(`${app.url}${pathOf(path)}`, { method, redirect: 'manual' });
     t.is(answer.status, 303, `${method} ${path}`);
-    t.is(answer.headers.get('location'), '/console/sign-in');
+    t.is(answer.headers.get('location'), `/console/sign-in${method === 'post' ? '?notice=expired' : ''}`);
   }
 });
 

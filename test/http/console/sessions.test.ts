@@ -122,6 +122,9 @@ test.serial('signed out is signed out everywhere', async (t) => {
   t.is(answer.status, 303);
   t.regex(answer.headers.getSetCookie()[0] ?? '', /^console=; .*Max-Age=0$/);
   t.is((await elsewhere.get(anyPage)).headers.get('location'), '/console/sign-in');
+  const form = await elsewhere.post('/console/sign-out', { token: 'of the session that has ended' });
+  t.is(form.headers.get('location'), '/console/sign-in?notice=expired', 'nothing of it was done');
+  t.regex(await elsewhere.read('/console/sign-in?notice=expired'), /What you sent was not recorded/);
 });
 
 test.serial('a new role and a deactivated account take effect at the next request', async (t) => {

@@ -51,6 +51,12 @@ test.serial('numbers are found whole, in any case and however they are grouped',
     t.false(await finds(typed, payment), typed);
 });
 
+test.serial('a receipt is found by the number of one of its items', async (t) => {
+  t.true(await finds('sbx 0001-02 ', { receiptNo: 'SBX0001' }));
+  t.false(await finds('SBX0001-2', { receiptNo: 'SBX0001' }));
+  t.false(await finds('-01', {}));
+});
+
 test.serial('any part of a reference is found', async (t) => {
   const payment = { reference: 'CUKAI-2026/H2-00417 ' };
   for (const typed of ['cukai', '417', 'H2 004', '2026/h2', 'CUKAI-2026/H2-00417'])

@@ -39,7 +39,7 @@ test('a search for what few payments have does not walk through all of them', as
     return JSON.stringify(rows).includes('payments_by_time');
   }
 
-  const searches = [{ named: 'P700' }, { named: 'nobody' }, { searchTokens: ['t700'] }];
+  const searches = [{ named: 'P700' }, { named: 'nobody' }, { searchTokens: [['t700']] }];
   for (const filter of searches) {
     t.true(await isWalked(filter), 'the table is large enough for this to matter');
     t.false(await isWalked(await narrowed(db, filter)));
@@ -49,7 +49,7 @@ test('a search for what few payments have does not walk through all of them', as
   t.deepEqual(ids, [['P700'], [], ['P700']]);
 
   // Many are soon found in that order.
-  for (const filter of [{ named: 'even' }, { searchTokens: ['all'] }]) {
+  for (const filter of [{ named: 'even' }, { searchTokens: [['all']] }]) {
     t.is(await narrowed(db, filter), filter);
     const [first] = await searchPayments(db, filter, pair);
     t.is(first?.transactionId, `P${count}`);

@@ -47,21 +47,16 @@ export function readFilter(typed: Fields) {
   const fields = {
     state: readChoice(typed.state, keysOf(texts.en.deliveryStates)),
     kind: readChoice(typed.kind, keysOf(texts.en.deliveryKinds)),
-    receiver: readText(typed.receiver),
+    receiver: readText(typed.receiver)?.toLowerCase() ?? null,
     merchant: readText(typed.merchant),
     payment: readText(typed.payment)?.toUpperCase() ?? null,
     ...days.fields,
   };
-  const filter: DeliveryFilter = {
-    states: fields.state === null ? [] : [fields.state],
-    kinds: fields.kind === null ? [] : [fields.kind],
-    receiver: fields.receiver,
-    merchantCode: fields.merchant,
-    transactionId: fields.payment,
-    called: days.span,
-  };
+  const { kind, merchant: merchantCode, payment: transactionId, receiver, state } = fields;
+  const [states, kinds] = [state === null ? [] : [state], kind === null ? [] : [kind]];
+  const filter: DeliveryFilter = { states, kinds, receiver, merchantCode, transactionId, called: days.span };
   return { filter, fields };
 }
 
 export const canSendAgain = (state: keyof typeof texts.en.deliveryStates | null) =>
-  state === 'abandoned' || state === 'delivered';
+  state !== null && state !== 'superseded';

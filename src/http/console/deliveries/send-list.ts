@@ -15,7 +15,7 @@ export const maxAtOnce = 1_000;
 function readSendable(typed: Fields) {
   const { filter, fields } = readFilter(typed);
   if (!canSendAgain(fields.state))
-    throw new HttpProblem(400, 'Only deliveries that were delivered or given up can be sent again');
+    throw new HttpProblem(400, 'Choose deliveries that are due, delivered or given up');
   return { fields, filter: filter.kinds.length > 0 ? filter : { ...filter, kinds: kindsOfMachines } };
 }
 
@@ -45,6 +45,6 @@ export const sendList: FormPage = {
       throw new Refused('list_changed', 'The list has changed. Check the new number.');
     const outcome = await requestDeliveries({ execute, cause: () => staffCause(ctx), runtime }, chosen);
     const backUrl = `${deliveriesPath}${queryOf(fields)}`;
-    await show(ctx, 'deliveries/sent-again.njk', { ...outcome, backUrl });
+    await show(ctx, 'deliveries/sent-again.njk', { ...outcome, asked: chosen.length, backUrl });
   },
 };

@@ -17,14 +17,9 @@ export function exceptionList(typed: Fields): List {
     ...days.fields,
     ...range.fields,
   };
-  const filter = {
-    state: fields.state === 'all' ? null : fields.state,
-    kind: fields.kind,
-    merchantCode: fields.merchant,
-    file: fields.file,
-    recorded: days.span,
-    amounts: range.amounts,
-  };
+  const { file, kind, merchant: merchantCode } = fields;
+  const state = fields.state === 'all' ? null : fields.state;
+  const filter = { state, kind, merchantCode, file, recorded: days.span, amounts: range.amounts };
   const all: List['all'] = (db) => exceptionsOf(db, filter);
   return { listing: lists.exceptions, path: '/console/exceptions', fields, all };
 }

@@ -34,11 +34,11 @@ export const resolveList = exceptionForm<'settled' | 'explained'>({
       resolved: null,
       resolvedBy: '',
       async resolve(given, _, form) {
-        if (form.count !== String(count))
-          throw new Refused('list_changed', 'The list has changed. Check the new number.');
         // The oldest: what has come since they were counted is newer.
         const page = { limit: model.atOnce, after: null, sort: 'recorded' };
         const [chosen] = await askReadModels(ctx, [readPage<{ id: string }>(db, all(db), listing, page)]);
+        if (form.count !== String(count) || chosen.length < model.atOnce)
+          throw new Refused('list_changed', 'The list has changed. Check the new number.');
         const outcome = await executeEach(chosen, async ({ id }) => {
           const found: FoundException<ResolutionName> = await finds[kind](
             id.slice(kind.length + 1),

@@ -1,4 +1,4 @@
-/** A page with a form: shows it, and does what the form asks, or shows it again and says why not. */
+/** A page with a form: shows it, and does what the form asks, or shows it again as it was filled in, and says why not. */
 import { Refused } from '../../../commands/decider.ts';
 import { InvalidFields } from '../../../commands/fields.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
@@ -31,14 +31,15 @@ export const submitForm =
   async (ctx, dependencies) => {
     const typed = readForm(ctx);
     const faults: string[] = [];
+    let problem: string | null = null;
     try {
-      await submit(ctx, dependencies, typed, faults);
+      // `no`: somebody who was asked to confirm wants to change what they typed.
+      if (typed.confirmed !== 'no') return await submit(ctx, dependencies, typed, faults);
     } catch (error) {
-      const [status, problem] = problemOf(error);
-      ctx.status = status;
-      const again = await model(ctx, dependencies, typed);
-      await dependencies.show(ctx, template, { problem, faults, ...again });
+      [ctx.status, problem] = problemOf(error);
     }
+    const again = await model(ctx, dependencies, typed);
+    await dependencies.show(ctx, template, { problem, faults, ...again });
   };
 
 /** What staff can mend, or wait for. Throws every other error. */

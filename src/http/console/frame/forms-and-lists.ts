@@ -25,8 +25,8 @@ function textFieldsOf(fields: unknown): Fields {
   return Object.assign(Object.create(null), Object.fromEntries(texts));
 }
 
-/** What was typed into several lines, with the line ends of a stored note. */
-export const linesOf = (text = '') => text.replaceAll('\r\n', '\n').trim();
+/** What was typed into several lines, with the line ends of a stored note; what is pasted from a spreadsheet has tabs. */
+export const linesOf = (text = '') => text.replaceAll('\r\n', '\n').replaceAll('\t', ' ').trim();
 
 /** A note or reason as staff give it. Throws InvalidFields. */
 export function readNote(name: string, text: string | undefined): string {

@@ -8,7 +8,7 @@ import { type Context, HttpProblem, seeOther } from '../../server/context.ts';
 import { noSuchPayment } from '../../server/load-history.ts';
 import { signInPath } from './addresses.ts';
 import { readForm } from './forms-and-lists.ts';
-import type { PageDependencies } from './page.ts';
+import { leadTo, type PageDependencies } from './page.ts';
 import { may, type Permission } from './permissions.ts';
 import type { StaffContext, VisitorContext } from './session.ts';
 
@@ -52,7 +52,7 @@ export function createPermit({ eventStore, returnTo, sessions }: PageDependencie
       if (!staff) {
         // What leads there after signing in is a page of the console, wherever the link to it was.
         if (permission !== 'viewPersonalData' || isFromOwnPage(ctx)) returnTo.remember(ctx);
-        return seeOther(ctx, signInPath);
+        return ctx.method === 'POST' ? leadTo(ctx, signInPath, 'expired') : seeOther(ctx, signInPath);
       }
       ctx.state.staff = staff;
       ctx.state.logFields = { staff: staff.id };

@@ -124,12 +124,11 @@ function createShowPage(
 export type NoticeCode = keyof ConsoleTexts['notices'];
 
 /** The notices that ask for something; the others say that it is done. */
-const warnings: readonly NoticeCode[] = ['requery-not-found', 'approval-requested', 'still-parked'];
+const warnings: readonly string[] = ['requery-not-found', 'approval-requested', 'still-parked', 'expired'];
 
 function noticeOf(code: string | undefined, { notices }: ConsoleTexts) {
   if (code === undefined || !Object.hasOwn(notices, code)) return null;
-  const known = code as NoticeCode;
-  return { kind: warnings.includes(known) ? 'warning' : 'success', text: notices[known] };
+  return { kind: warnings.includes(code) ? 'warning' : 'success', text: notices[code as NoticeCode] };
 }
 
 /** After an action: redirects to a page with the notice. The URL holds only its code: no link can set the text. */

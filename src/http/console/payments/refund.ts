@@ -59,11 +59,11 @@ const methodName = ({ mode }: Charge, lang: Language) =>
 /** Throws InvalidFields. */
 function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason }: Fields) {
   const amountSen = readAmount(amount.trim());
-  if (!amountSen) throw new InvalidFields('The amount must be a text such as 120.50, more than 0.00');
+  if (!amountSen) throw new InvalidFields('Write an amount of more than 0.00, such as 120.50');
   if (!/^[1-9]\d{0,5}$/.test(chargeNo)) throw new InvalidFields('Choose the charge');
   const named = gatewayReference.trim();
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,98}[\x21-\x7e])?$/.test(named))
-    throw new InvalidFields('The reference must have 1 to 100 letters, digits and signs');
+    throw new InvalidFields('The reference must have 1 to 100 letters without accents, digits and signs');
   const read = { chargeNo: Number(chargeNo), amountSen, gatewayReference: named };
   return { ...read, reason: readNote('reason', reason) };
 }

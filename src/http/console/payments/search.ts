@@ -40,8 +40,8 @@ const listOf = (fields: List['fields'], filter: PaymentFilter): List => ({
 });
 
 /** With tokens, it finds only the payments of a payer. */
-function readFilter(typed: Fields, searchTokens: readonly string[]) {
-  const [days, range] = [readDays(typed), readAmounts(typed)];
+function readFilter(typed: Fields, searchTokens: readonly string[][]) {
+  const [days, { amounts, fields: limits }] = [readDays(typed), readAmounts(typed)];
   const fields = {
     q: readText(typed.q),
     merchant: readText(typed.merchant),
@@ -49,17 +49,11 @@ function readFilter(typed: Fields, searchTokens: readonly string[]) {
     mode: readChoice(typed.mode, paymentModes),
     ...days.fields,
     by: readChoice(typed.by, ['paid'] as const),
-    ...range.fields,
+    ...limits,
   };
-  const filter: PaymentFilter = {
-    named: fields.q,
-    merchantCode: fields.merchant,
-    status: fields.status,
-    mode: fields.mode,
-    [fields.by ?? 'requested']: days.span,
-    amounts: range.amounts,
-    searchTokens,
-  };
+  const { by, merchant: merchantCode, mode, q: named, status } = fields;
+  const when = { [by ?? 'requested']: days.span };
+  const filter: PaymentFilter = { named, merchantCode, status, mode, ...when, amounts, searchTokens };
   return { fields, filter };
 }
 
