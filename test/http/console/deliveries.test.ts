@@ -41,6 +41,7 @@ test.serial('the list filters, counts and pages, and names stay text', async (t)
   t.is(new Set([...rows(first), ...rows(second)]).size, 52);
   t.false(first.includes('Send again'), 'no button for a viewer');
 
+  t.true((await page('/console/deliveries?merchant=7')).includes('merchant=council'), 'the agency id');
   const abandonedOnes = await page('/console/deliveries?state=abandoned&merchant=mu%3Cb%3E');
   t.true(
     abandonedOnes.includes('1 in all') &&

@@ -71,6 +71,9 @@ test.serial(
     t.deepEqual(await listed('?state=resolved'), []);
     t.deepEqual(await listed('?kind=duplicate'), [`payment/${twice}/2`]);
     t.deepEqual(await listed('?merchant=mu%3Cb%3E'), [`payment/${twice}/2`]);
+    const ofCouncil = await listed('?merchant=council');
+    t.true(ofCouncil.includes(`payment/${late}/2`));
+    t.deepEqual(await listed('?merchant=7'), ofCouncil, 'the agency id');
     t.deepEqual(await listed('?merchant=%00'), []);
     t.deepEqual(await listed('?day=2026-11-20&kind=lateSuccess'), [`payment/${late}/2`]);
     t.deepEqual(await listed('?day=2026-11-19'), []);

@@ -4,8 +4,8 @@ import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { findErased } from '../../../projections/payments/queries.ts';
 import { type DeliveryFilter, deliveriesOf, type ListedDelivery } from '../../../to-do/delivery-queries.ts';
 import { type Fields, keysOf, queryOf, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { readDays, readList, rowsFor } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
+import { readDays, readList, readMerchant, rowsFor } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
 
@@ -15,7 +15,7 @@ export const sendListPath = '/console/deliveries/send-again';
 export const maxCounted = 10_000;
 
 export const showDeliveries: Page = async (ctx, dependencies) => {
-  const list = deliveryList(readQuery(ctx));
+  const list = deliveryList(readQuery(ctx), dependencies);
   const model = await readList<ListedDelivery>(ctx, dependencies, list);
   const ids = model.rows.map(({ transactionId }) => transactionId);
   const [erased] = await dependencies.askReadModels(ctx, [findErased(dependencies.db, ids)]);
@@ -33,8 +33,8 @@ export const showDeliveries: Page = async (ctx, dependencies) => {
   });
 };
 
-export function deliveryList(typed: Fields) {
-  const { fields, filter } = readFilter(typed);
+export function deliveryList(typed: Fields, dependencies: PageDependencies) {
+  const { fields, filter } = readFilter(typed, dependencies);
   const all = (db: Knex) => deliveriesOf(db, filter);
   return { listing: lists.deliveries, path: deliveriesPath, fields, all };
 }
@@ -42,13 +42,13 @@ export function deliveryList(typed: Fields) {
 export const deliveriesFor = (ctx: StaffContext, db: Knex, filter: DeliveryFilter) =>
   rowsFor(ctx, lists.deliveries, deliveriesOf(db, filter));
 
-export function readFilter(typed: Fields) {
+export function readFilter(typed: Fields, dependencies: PageDependencies) {
   const days = readDays(typed);
   const fields = {
     state: readChoice(typed.state, keysOf(texts.en.deliveryStates)),
     kind: readChoice(typed.kind, keysOf(texts.en.deliveryKinds)),
     receiver: readText(typed.receiver)?.toLowerCase() ?? null,
-    merchant: readText(typed.merchant),
+    merchant: readMerchant(typed, dependencies),
     payment: readText(typed.payment)?.toUpperCase() ?? null,
     ...days.fields,
   };

@@ -5,15 +5,15 @@ import { countDeliveries, findDeliveries } from '../../../to-do/delivery-queries
 import { HttpProblem } from '../../server/context.ts';
 import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, queryOf, readQuery } from '../frame/forms-and-lists.ts';
-import { staffCause } from '../frame/page.ts';
+import { type PageDependencies, staffCause } from '../frame/page.ts';
 import { canSendAgain, deliveriesFor, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
 export const maxAtOnce = 1_000;
 
 /** Emails are left out unless the list is of emails alone. */
-function readSendable(typed: Fields) {
-  const { filter, fields } = readFilter(typed);
+function readSendable(typed: Fields, dependencies: PageDependencies) {
+  const { filter, fields } = readFilter(typed, dependencies);
   if (!canSendAgain(fields.state))
     throw new HttpProblem(400, 'Choose deliveries that are due, delivered or given up');
   return { fields, filter: filter.kinds.length > 0 ? filter : { ...filter, kinds: kindsOfMachines } };
@@ -21,8 +21,9 @@ function readSendable(typed: Fields) {
 
 export const sendList: FormPage = {
   template: 'deliveries/send-again.njk',
-  async model(ctx, { askReadModels, db }, typed) {
-    const { filter, fields } = readSendable(typed ?? readQuery(ctx));
+  async model(ctx, dependencies, typed) {
+    const { askReadModels, db } = dependencies;
+    const { filter, fields } = readSendable(typed ?? readQuery(ctx), dependencies);
     const counting = countDeliveries(db, deliveriesFor(ctx, db, filter), maxCounted + 1);
     const [count] = await askReadModels(ctx, [counting]);
     return {
@@ -37,8 +38,9 @@ export const sendList: FormPage = {
     };
   },
   /** Sends nothing when the list no longer holds the number that staff confirmed. */
-  async submit(ctx, { askReadModels, db, execute, runtime, show }, form) {
-    const { filter, fields } = readSendable(form);
+  async submit(ctx, dependencies, form) {
+    const { askReadModels, db, execute, runtime, show } = dependencies;
+    const { filter, fields } = readSendable(form, dependencies);
     const finding = findDeliveries(deliveriesFor(ctx, db, filter), maxAtOnce + 1);
     const [chosen] = await askReadModels(ctx, [finding]);
     if (chosen.length > maxAtOnce || String(chosen.length) !== form.count)

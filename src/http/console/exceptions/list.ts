@@ -2,17 +2,17 @@
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { exceptionsOf, kindsFor, listedKinds } from '../../../projections/exceptions/queries.ts';
 import { type Fields, readChoice, readQuery, readText } from '../frame/forms-and-lists.ts';
-import { type List, readAmounts, readDays, readList } from '../frame/list.ts';
-import type { Page } from '../frame/page.ts';
+import { type List, readAmounts, readDays, readList, readMerchant } from '../frame/list.ts';
+import type { Page, PageDependencies } from '../frame/page.ts';
 import { textsOf } from '../texts.ts';
 
-export function exceptionList(typed: Fields): List {
+export function exceptionList(typed: Fields, dependencies: PageDependencies): List {
   const [days, range] = [readDays(typed), readAmounts(typed)];
   const fields = {
     // Most people look for open exceptions; `all` must be chosen.
     state: readChoice(typed.state, ['open', 'resolved', 'all']) ?? 'open',
     kind: readChoice(typed.kind, listedKinds),
-    merchant: readText(typed.merchant),
+    merchant: readMerchant(typed, dependencies),
     file: readText(typed.file),
     ...days.fields,
     ...range.fields,
@@ -30,5 +30,5 @@ export const showExceptions: Page = async (ctx, dependencies) =>
       value,
       text: textsOf(ctx).exceptions.kinds[value].name,
     })),
-    ...(await readList(ctx, dependencies, exceptionList(readQuery(ctx)))),
+    ...(await readList(ctx, dependencies, exceptionList(readQuery(ctx), dependencies))),
   });

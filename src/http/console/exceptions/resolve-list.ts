@@ -20,7 +20,7 @@ export const resolveList = exceptionForm<'settled' | 'explained'>({
   meanings: ({ together }) => together,
   async find(ctx, dependencies) {
     const { askReadModels, db, show } = dependencies;
-    const { all, fields, listing } = exceptionList(readQuery(ctx));
+    const { all, fields, listing } = exceptionList(readQuery(ctx), dependencies);
     const kind = keysOf(finds).find((each) => each === fields.kind && fields.state === 'open');
     if (!kind) throw new HttpProblem(400, 'Choose open unmatched results or open discrepancies');
     const [totals] = await askReadModels(ctx, [totalsOf(db, all(db), listing)]);

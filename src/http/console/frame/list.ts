@@ -3,6 +3,7 @@ import { pagesOf } from '@ledger/kernel/pages.ts';
 import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger/postgres/listing.ts';
 import type { Knex } from 'knex';
 import { readAmount } from '../../../common/money.ts';
+import { merchantCodeOf } from '../../../config/merchants.ts';
 import { listCsv } from '../../../statements/csv.ts';
 import { HttpProblem } from '../../server/context.ts';
 import {
@@ -42,6 +43,12 @@ export function readDays({ day, from = day, to = day }: Fields) {
   const { start } = spanOfDay(fields.from ?? '1900-01-02');
   const { end } = spanOfDay(fields.to ?? '2099-12-30');
   return { fields, span: { start, end } };
+}
+
+/** The code of a merchant that is typed as its code or its agency id. */
+export function readMerchant({ merchant }: Fields, { config }: Pick<PageDependencies, 'config'>) {
+  const named = readText(merchant);
+  return named && merchantCodeOf(config.merchants, named);
 }
 
 /** Throws HttpProblem for what is no amount. */
@@ -101,10 +108,11 @@ function readSort({ sort }: Fields, { sorts }: Listing): string | null {
 
 /** Answers with all rows of the list as CSV, in its order; `listOf` is the list that a query asks for. */
 export const downloadList =
-  (listOf: (typed: Fields) => List): Page =>
-  async (ctx, { askReadModels, db }) => {
+  (listOf: (typed: Fields, dependencies: PageDependencies) => List): Page =>
+  async (ctx, dependencies) => {
+    const { askReadModels, db } = dependencies;
     const typed = readQuery(ctx);
-    const { all, listing, path } = listOf(typed);
+    const { all, listing, path } = listOf(typed, dependencies);
     const sort = readSort(typed, listing);
     const read = (after: Listed<object> | null) =>
       readPage<object>(db, rowsFor(ctx, listing, all(db)), listing, { limit: sizeOfParts, after, sort });
