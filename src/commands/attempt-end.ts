@@ -16,7 +16,7 @@ export function endingOnly(event: PaymentEvent, state: RequestedPayment): Paymen
   if (event.type !== 'GatewayResultContradicted') return [event];
   const { standing: _, ...data } = event.data;
   const { orderNo, result } = data;
-  if (result.outcome !== 'failed' && result.outcome !== 'cancelled') return [event];
+  if (result.outcome !== 'failed') return [event];
   if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === orderNo))
     return isPendingOtherwise(orderNo, result, state) ? [] : [{ type: 'AttemptEnded', data }];
   const isRepeat = state.results.some(

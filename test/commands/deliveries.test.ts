@@ -12,11 +12,13 @@ import {
   applied,
   chosen,
   duplicated,
+  mismatched,
   request,
   requested,
   result,
   resultAt,
   resultDecider,
+  sen,
   succeeded,
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
@@ -30,6 +32,11 @@ const tried = (delivery: string, attempt = 1) => ({ at, delivery, attempt, durat
 const pending = applied(result(1, 'pending'));
 const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
 const paidAfterPending = [requested(), chosen(1), pending, succeeded(result(1, 'succeeded'))];
+const mismatch = mismatched(result(2, 'succeeded', { amountSen: sen(1) }));
+const noticed = [
+  ...[requested(), chosen(1), pending],
+  { ...mismatch, data: { ...mismatch.data, deliveries: [{ key: 'notice-2', kind: 'email' }] } } as PaymentEvent,
+];
 const paidToLandRegistry = [requested('landreg'), chosen(1), succeeded(result(1, 'succeeded'))];
 
 const delivered: DeliveryEvent = {
@@ -167,7 +174,12 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: supersede('callback-1'),
     expect: [],
   },
-  'an email is not superseded': { given: paid, when: supersede('email'), expect: [] },
+  'an email is not superseded': {
+    given: [...noticed, succeeded(result(1, 'succeeded'))],
+    when: supersede('notice-2'),
+    expect: [],
+  },
+  'a callback is not superseded by an email': { given: noticed, when: supersede('callback-1'), expect: [] },
 
   'send a delivered callback again': {
     given: [...paid, delivered],
