@@ -4,7 +4,7 @@ import type { PaymentResult, RegistryAnswer } from '../events/payment-result.ts'
 import { differ } from '../events/recorded-result.ts';
 import { openAttempts, openPendings } from '../events/requery-schedule.ts';
 import { afterEvents } from './decider.ts';
-import { type RecordGatewayResult, recorded } from './payment-result.ts';
+import { type Report, recorded } from './payment-result.ts';
 import { setInMotion } from './planned-deliveries.ts';
 import { inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
 
@@ -45,7 +45,7 @@ type OtherRecord = RegistryAnswer['others'][number];
  * by their method, the latest record about the latest attempt that had been chosen by then.
  */
 export function endAttempts(
-  given: Omit<RecordGatewayResult, 'result'>,
+  given: Omit<Report, 'result'>,
   { others, results }: Pick<RegistryAnswer, 'others' | 'results'>,
   state: RequestedPayment,
 ): PaymentEvent[] {

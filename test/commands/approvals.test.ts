@@ -79,6 +79,7 @@ const refunded = (over: Partial<Extract<PaymentEvent, { type: 'PaymentRefunded' 
       ...over,
     },
   }) satisfies PaymentEvent;
+const { gatewayReference: ____, reason: _____, ...returned } = refunded().data;
 const requestedFor = (action: StaffAction, atStakeSen: Sen | null): PaymentEvent => ({
   type: 'ApprovalRequested',
   data: { at, by: 'staff:A', amountSen: atStakeSen, action },
@@ -192,6 +193,19 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     expect: [
       requestedFor({ kind: 'resolution', resultNo: 2, resolution: 'reversed', note: 'a' }, sen(12_200)),
     ],
+  },
+  'and so does another charge that the bank took back': {
+    given: [
+      ...[...twice, resolvedAs('credited', 2), contradicted(result(1, 'failed'), 'succeeded')],
+      { type: 'PaymentReversed', data: { ...returned, amountSen: sen(12_200), resultNo: 3, note: 'a' } },
+    ],
+    when: refund({ chargeNo: 2, amountSen: sen(1) }, 'staff:A', two),
+    expect: [requestedFor(refundOf({ chargeNo: 2, amountSen: sen(1) }), sen(12_201))],
+  },
+  'another refund can be proposed beside it': {
+    given: proposed,
+    when: refund({ amountSen: sen(12_200), gatewayReference: 'RF-2' }, 'staff:A', two),
+    expect: [requestedFor(refundOf({ amountSen: sen(12_200), gatewayReference: 'RF-2' }), sen(12_200))],
   },
   'exactly the limit is not above it': {
     given: paid,

@@ -120,6 +120,11 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     expect: [superseded(1), succeeded(cardSuccess)],
   },
 
+  'in suspense: another wrong amount of the same transaction takes its place': {
+    given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) })],
+    when: record({ ...success, amountSen: sen(800) }),
+    expect: [superseded(1), mismatched({ ...success, amountSen: sen(800) })],
+  },
   'credited without effect, as in earlier versions: the right amount takes its place': {
     given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('credited', 1)],
     when: record(success),
@@ -186,6 +191,16 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     ],
     when: record(cardSuccess),
     expect: [],
+  },
+  'paid by an order that was inferred, and not the latest: reported again without it': {
+    given: [start, card, succeeded({ ...cardSuccess, ...noOrder }, { orderNo: orderNo(1) }), chosen(2)],
+    when: record({ ...cardSuccess, ...noOrder }),
+    expect: [],
+  },
+  'paid by an order that was inferred: a failure of the transaction names another order': {
+    given: [start, chosen(1), chosen(2), succeeded({ ...success, ...noOrder }, { orderNo: orderNo(2) })],
+    when: record(result(1, 'failed')),
+    expect: [contradicted(result(1, 'failed'), 'succeeded')],
   },
   'paid by an order that was inferred: one with the same fee is named later': {
     given: [start, card, ...cardInferred],
@@ -284,6 +299,32 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     given: [start, chosen(1), { type: 'AttemptEnded', data: recorded(result(1, 'failed')) }],
     when: record(result(1, 'failed')),
     expect: [applied(result(1, 'failed'))],
+  },
+  'a failure that said no time, and one at a time after the attempt was paid: a reversal': {
+    given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), succeeded(success)],
+    when: record(result(1, 'failed')),
+    expect: [contradicted(result(1, 'failed'), 'succeeded')],
+  },
+  'a failure that said no time, again after the attempt was paid: no news': {
+    given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), succeeded(success)],
+    when: record(result(1, 'failed', { paidAt: null })),
+    expect: [],
+  },
+  'a failure from before its attempt was pending, once more': {
+    given: [start, chosen(1), applied(result(1, 'failed')), applied(result(1, 'pending'))],
+    when: record(result(1, 'failed')),
+    expect: [],
+  },
+  'a failure that said no time, once more while another attempt is pending': {
+    given: [
+      start,
+      chosen(1),
+      applied(result(1, 'failed', { paidAt: null })),
+      chosen(2),
+      applied(result(2, 'pending')),
+    ],
+    when: record(result(1, 'failed', { paidAt: null })),
+    expect: [],
   },
   'failures that say no time are of the latest attempt': {
     given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), chosen(2)],
