@@ -49,6 +49,12 @@ const inferred = (reported: ReportedResult, about = orderNo(2)): PaymentEvent =>
   return { type, data: { ...data, orderNo: about } } as PaymentEvent;
 };
 
+const { data: wrong } = mismatched({ ...success, ...noIds }, charged);
+const refundedLater = {
+  type: 'AmountMismatchDetected',
+  data: { ...wrong, orderNo: orderNo(2) },
+} as PaymentEvent;
+
 /** Another report has named the order of the first result. */
 const ordered = (attempt: number, gatewayTransactionId = ''): PaymentEvent => ({
   type: 'GatewayResultIdentified',
@@ -124,6 +130,36 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) })],
     when: record({ ...success, amountSen: sen(800) }),
     expect: [superseded(1), mismatched({ ...success, amountSen: sen(800) })],
+  },
+  'in suspense until a later report took its place: a report of that amount without ids is other money': {
+    given: [
+      start,
+      chosen(1),
+      mismatched({ ...success, amountSen: sen(700) }),
+      superseded(1),
+      succeeded(success),
+    ],
+    when: record({ ...success, ...noIds, amountSen: sen(700) }),
+    expect: [mismatched({ ...success, ...noIds, amountSen: sen(700) })],
+  },
+  'paid, and charged twice: the transaction tells which of them a report is about': {
+    given: [
+      start,
+      chosen(1),
+      succeeded({ ...success, gatewayTransactionId: '', receiptNo: 'R2' }),
+      duplicated({ ...success, receiptNo: 'R1' }, ''),
+    ],
+    when: record({ ...success, receiptNo: '1' }, { source: 'requery' }),
+    expect: [],
+  },
+  'refunded without any id: a transaction of another order is other money': {
+    given: [
+      ...[start, chosen(1), chosen(2, { chargeSen: sen(150) })],
+      refundedLater,
+      resolvedAs('refunded', 1),
+    ],
+    when: record(success),
+    expect: [succeeded(success)],
   },
   'credited without effect, as in earlier versions: the right amount takes its place': {
     given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('credited', 1)],
