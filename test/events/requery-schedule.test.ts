@@ -172,6 +172,12 @@ test('what closes an attempt: any final result about it, but no pending one', (t
   t.deepEqual(open(mismatched(result(1, 'succeeded'))), [orderNo(2)]);
   t.deepEqual(open(failed, applied(result(2, 'pending'))), [orderNo(2)]);
   t.deepEqual(open(succeeded(result(2, 'succeeded'))), [orderNo(1)]);
+  const noNews = (order: number | 'unknown') =>
+    contradicted(
+      result(1, 'pending', { sellerOrderNo: order === 'unknown' ? order : orderNo(order) }),
+      'failed',
+    );
+  t.deepEqual(open(failed, noNews(1), noNews(2), noNews('unknown')), [orderNo(2)]);
   t.deepEqual(open(applied(result(1, 'pending', { sellerOrderNo: 'unknown' }))), [
     orderNo(1),
     orderNo(2),
@@ -202,6 +208,8 @@ test('an attempt whose last time was missed is asked about once more, and then n
   t.true((nextRequeryAt(payment) ?? '') < monthLater);
   t.deepEqual(attemptsAtTheirEnd(payment, '2026-11-20T02:00:00.000Z'), []);
   t.is(attemptsAtTheirEnd(payment, monthLater).length, 1);
+  // A question that was only counted left it to nobody.
+  t.true((nextRequeryAt(payment, monthLater) ?? '') > '2026-11-21T01:00:00.000Z');
   const unknown: PaymentEvent = {
     type: 'AttemptOutcomeUnknown',
     data: { at: monthLater, orderNo: orderNo(1) },
