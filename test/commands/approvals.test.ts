@@ -268,6 +268,20 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: decide(),
     expect: [granted, refunded({ amountSen: sen(12_200), feeSen: sen(150) })],
   },
+  'one that is approved, beside one that was rejected': {
+    given: [
+      ...proposed,
+      requestedFor(refundOf({ amountSen: sen(12_200), gatewayReference: 'RF-2' }), sen(12_200)),
+      { type: 'ApprovalRejected', data: { ...decided, no: 2 } },
+    ],
+    when: decide(),
+    expect: [granted, refunded({ amountSen: sen(12_200), feeSen: sen(150) })],
+  },
+  'the same approval again': {
+    given: [...proposed, granted, refunded({ amountSen: sen(12_200), feeSen: sen(150) })],
+    when: decide(),
+    expect: [],
+  },
   'or rejects it': {
     given: proposed,
     when: decide({ outcome: 'rejected' }),

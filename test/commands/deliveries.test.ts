@@ -35,7 +35,10 @@ const paidAfterPending = [requested(), chosen(1), pending, succeeded(result(1, '
 const mismatch = mismatched(result(2, 'succeeded', { amountSen: sen(1) }));
 const noticed = [
   ...[requested(), chosen(1), pending],
-  { ...mismatch, data: { ...mismatch.data, deliveries: [{ key: 'notice-2', kind: 'email' }] } } as PaymentEvent,
+  {
+    ...mismatch,
+    data: { ...mismatch.data, deliveries: [{ key: 'notice-2', kind: 'email' }] },
+  } as PaymentEvent,
 ];
 const paidToLandRegistry = [requested('landreg'), chosen(1), succeeded(result(1, 'succeeded'))];
 
@@ -312,6 +315,7 @@ test('a delivery is due at once, then when the failed attempt says, and the sche
   t.like(states[0], { state: 'due', dueAt: resultAt, attempts: 0, triesOfSchedule: 0 });
   t.like(states[1], { state: 'due', dueAt: nextAttemptAt, attempts: 1, triesOfSchedule: 1 });
   t.like(states[2], { state: 'abandoned', attempts: 2, triesOfSchedule: 2 });
+  t.like(deliveriesOf([...paid, failed, abandoned])[1], { key: 'email', state: 'due', attempts: 0 });
   const again: DeliveryEvent = { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } };
   t.like(deliveriesOf([...paid, failed, abandoned, again])[0], {
     state: 'due',

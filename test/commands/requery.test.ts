@@ -392,7 +392,10 @@ test('a failure without a gateway transaction that was recorded before ends no s
 
 test('nor does one without a time, which is told apart by its method', (t) => {
   const given = [chosen(1, { mode: 'cc' }), chosen(2), chosen(3)];
-  const failures = [other('failed', { paidAt: null }), other('failed', { paidAt: null, mode: 'cc' })] as const;
+  const failures = [
+    other('failed', { paidAt: null }),
+    other('failed', { paidAt: null, mode: 'cc' }),
+  ] as const;
   const answer = withOthers(nothing('attempted'), failures[0]);
   const first = paymentDecider.decide(ask(answer), [requested(), ...given].reduce(evolve, noPayment));
   const ended = [...given, ...(first as PaymentEvent[])];

@@ -80,6 +80,9 @@ test('charged after all: a late success, a double charge or a wrong amount, as w
 test('not charged: an open payment fails; one that was paid by another attempt keeps its status without a contradiction', (t) => {
   t.deepEqual(types(give([chosen(1), unknown(1)], notCharged)), ['PaymentFailed']);
   const given = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
+  t.deepEqual(settledIn(given), [null]);
+  const firstFailed = [chosen(1), chosen(2), unknown(1), applied(result(1, 'failed'))];
+  t.deepEqual(settledIn([...firstFailed, succeeded(result(2, 'succeeded'))]), ['failed']);
   const events = give(given, notCharged);
   t.deepEqual(types(events), ['AttemptEnded']);
   t.deepEqual(settledIn([...given, ...events]), ['failed']);

@@ -78,23 +78,27 @@ test('a failure of one gateway transaction leaves what is pending in another', (
 
 test('an attempt whose end turns out to be that of another one is pending again', (t) => {
   const pending = applied(result(2, 'pending', { gatewayTransactionId: '' }));
-  const { type, data } = applied(result(1, 'failed', { sellerOrderNo: '' }));
-  const inferred = { type, data: { ...data, orderNo: orderNo(2) } } as PaymentEvent;
-  const history = [requested(), chosen(1), chosen(2), pending, inferred];
-  t.is(standingOf(after(...history)), 'failed');
-  const named = {
-    at: resultAt,
-    source: 'gateway',
-    resultNo: 2,
-    gatewayTransactionId: '',
-    sellerOrderNo: orderNo(1),
-  } as const;
-  const corrected = after(...history, { type: 'GatewayResultIdentified', data: named });
-  t.is(standingOf(corrected), 'pending');
-  t.deepEqual(
-    openAttempts(corrected).map(({ sellerOrderNo }) => sellerOrderNo),
-    [orderNo(2)],
-  );
+  for (const outcome of ['failed', 'cancelled'] as const) {
+    const { type, data } = applied(result(1, outcome, { sellerOrderNo: '' }));
+    const inferred = { type, data: { ...data, orderNo: orderNo(2) } } as PaymentEvent;
+    const history = [requested(), chosen(1), chosen(2), pending, inferred];
+    t.is(standingOf(after(...history)), outcome);
+    const named = {
+      at: resultAt,
+      source: 'gateway',
+      resultNo: 2,
+      gatewayTransactionId: '',
+      sellerOrderNo: orderNo(1),
+    } as const;
+    const corrected = after(...history, { type: 'GatewayResultIdentified', data: named });
+    t.is(standingOf(corrected), 'pending');
+    t.deepEqual(
+      openAttempts(corrected).map(({ sellerOrderNo }) => sellerOrderNo),
+      [orderNo(2)],
+    );
+  }
+  const paid = after(requested(), chosen(1), chosen(2), pending, succeeded(result(1, 'succeeded')));
+  t.deepEqual([openAttempts(paid).length, standingOf(paid)], [1, 'succeeded']);
 });
 
 const planned = (hours: number) => [
