@@ -152,6 +152,22 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ chargeNo: 2, amountSen: sen(12_200) }),
     expect: [refunded({ chargeNo: 2, amountSen: sen(12_200) })],
   },
+  'a wrong amount that was credited is refunded': {
+    given: [
+      ...opened,
+      mismatched(result(1, 'succeeded', { amountSen: sen(5_000) })),
+      {
+        type: 'AmountMismatchCredited',
+        data: {
+          ...{ at, by: 'staff:A', resultNo: 1, note: 'a', postingRule: 3, merchantCode: 'council' },
+          ...{ amountSen: sen(5_000), paidSen: sen(5_000), effect: 'paid', paidAt: at },
+          ...{ receiptNo: 'R-1', deliveries: [] },
+        },
+      },
+    ],
+    when: refund(),
+    expect: [refunded()],
+  },
   'a refund of one charge leaves all of the other': {
     given: [...twice, resolvedAs('credited', 2), refunded({ chargeNo: 2, amountSen: sen(12_200) })],
     when: refund({ amountSen: sen(12_200), gatewayReference: 'RF-2' }),
