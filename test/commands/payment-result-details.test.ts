@@ -28,6 +28,7 @@ import {
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
+const { evolve, initial } = paymentDecider;
 const start = requested();
 const success = result(1, 'succeeded');
 const noOrder = { sellerOrderNo: '' };
@@ -440,6 +441,17 @@ for (const [when, aheadMs, isTaken] of [
       });
     }
   });
+
+test('a report that names the transaction and no order leaves the order inferred', (t) => {
+  const { type, data } = ordered(1, 'P1') as Extract<PaymentEvent, { type: 'GatewayResultIdentified' }>;
+  const named = { type, data: { ...data, sellerOrderNo: '' } } as const;
+  const paid = succeeded({ ...success, ...noIds }, { orderNo: orderNo(1) });
+  const state = [start, chosen(1), chosen(2), paid, named].reduce(evolve, initial);
+  const known = { gatewayTransactionId: 'P1', sellerOrderNo: orderNo(1), isOrderInferred: true };
+  t.like(state, { results: [known] });
+  const both = evolve(state, ordered(2, 'P1'));
+  t.like(both, { results: [{ ...known, sellerOrderNo: orderNo(2), isOrderInferred: undefined }] });
+});
 
 test('receipt number: what is derived has 80 bits, and tells nobody the transaction id', (t) => {
   const events = paymentDecider.decide(
