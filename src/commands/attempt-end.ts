@@ -4,7 +4,7 @@ import type { PaymentResult, RegistryAnswer } from '../events/payment-result.ts'
 import { differ } from '../events/recorded-result.ts';
 import { openAttempts, openPendings } from '../events/requery-schedule.ts';
 import { afterEvents } from './decider.ts';
-import { type RecordGatewayResult, recorded } from './payment-result.ts';
+import { type Report, recorded } from './payment-result.ts';
 import { setInMotion } from './planned-deliveries.ts';
 import { inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
 
@@ -16,7 +16,7 @@ export function endingOnly(event: PaymentEvent, state: RequestedPayment): Paymen
   if (event.type !== 'GatewayResultContradicted') return [event];
   const { standing: _, ...data } = event.data;
   const { orderNo, result } = data;
-  if (result.outcome !== 'failed' && result.outcome !== 'cancelled') return [event];
+  if (result.outcome !== 'failed') return [event];
   if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === orderNo))
     return isPendingOtherwise(orderNo, result, state) ? [] : [{ type: 'AttemptEnded', data }];
   const isRepeat = state.results.some(
@@ -45,7 +45,7 @@ type OtherRecord = RegistryAnswer['others'][number];
  * by their method, the latest record about the latest attempt that had been chosen by then.
  */
 export function endAttempts(
-  given: Omit<RecordGatewayResult, 'result'>,
+  given: Omit<Report, 'result'>,
   { others, results }: Pick<RegistryAnswer, 'others' | 'results'>,
   state: RequestedPayment,
 ): PaymentEvent[] {

@@ -45,18 +45,12 @@ import {
   wasSettled,
 } from './same-money.ts';
 
-export type RecordGatewayResult = {
-  type: 'RecordGatewayResult';
-  at: string;
-  source: Source;
-  verified: boolean;
-  channel: Channel;
-  merchantCode: string;
-  result: ReportedResult;
-};
+export type Report = { at: string; source: Source; verified: boolean; result: ReportedResult };
+type Named = { channel: Channel; merchantCode: string };
+export type RecordGatewayResult = { type: 'RecordGatewayResult' } & Named & Report;
 
 /** Implements the state table of content/docs/payment-states.md. */
-export function recordGatewayResult(given: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
+export function recordGatewayResult(given: Report, state: RequestedPayment): PaymentEvent[] {
   const result = { ...given.result, paidAt: plausibleTime(given) };
   const command = { ...given, result };
   const corrections = correctOrders(command, state);
@@ -69,15 +63,12 @@ export function recordGatewayResult(given: RecordGatewayResult, state: Requested
 }
 
 /** Null for a time a day or more ahead: until then the receipt would be in no statement. The evidence keeps it. */
-function plausibleTime({ at, result: { paidAt } }: RecordGatewayResult): string | null {
+function plausibleTime({ at, result: { paidAt } }: Report): string | null {
   return paidAt !== null && Date.parse(paidAt) - Date.parse(at) < 24 * 60 * 60 * 1000 ? paidAt : null;
 }
 
 /** Whether the payment exists, on this channel and for this merchant. */
-export function isPaymentOf(
-  { channel, merchantCode }: Pick<RecordGatewayResult, 'channel' | 'merchantCode'>,
-  state: Payment,
-): boolean {
+export function isPaymentOf({ channel, merchantCode }: Named, state: Payment): boolean {
   return (
     state.status !== 'none' &&
     state.request.channel === channel &&
@@ -90,7 +81,7 @@ export function isPaymentOf(
  * books once: a later report of it supersedes an amount mismatch, and contradicts what has paid, was a duplicate or was
  * refunded, if it names another amount or follows a failure.
  */
-function recordSuccess(command: RecordGatewayResult, state: RequestedPayment): readonly PaymentEvent[] {
+function recordSuccess(command: Report, state: RequestedPayment): readonly PaymentEvent[] {
   const { result } = command;
   const data = recorded(command, state);
   const attempt = attemptOf(state, data.orderNo);
@@ -137,7 +128,7 @@ function chargeableSen(state: RequestedPayment): Sen {
 }
 
 /** Takes the money of an earlier report out of suspense: the new report puts the same money into the books. */
-function supersede(command: RecordGatewayResult, state: RequestedPayment): PaymentEvent[] {
+function supersede(command: Report, state: RequestedPayment): PaymentEvent[] {
   const { at, result } = command;
   const same = [...successesOfTransaction(state, result), ...sameSuccesses(state, command)];
   const found = same.find(isOpenMismatch);
@@ -177,10 +168,7 @@ function isPaidAgain(same: RecordedSuccess[], result: PaymentResult, state: Requ
 }
 
 /** Another report of known money may name the gateway transaction or the order that the first one lacked. */
-function identify(
-  { at, source, result }: RecordGatewayResult,
-  known: RecordedSuccess,
-): readonly PaymentEvent[] {
+function identify({ at, source, result }: Report, known: RecordedSuccess): readonly PaymentEvent[] {
   const { gatewayTransactionId, sellerOrderNo } = result;
   const namesTransaction = known.gatewayTransactionId === '' && gatewayTransactionId !== '';
   const namesOrder = known.isOrderInferred === true && sellerOrderNo !== '';
@@ -190,10 +178,7 @@ function identify(
 }
 
 /** What every event that records a result has. The order is kept in it, so another rule may give it to new events. */
-export function recorded(
-  { at, source, verified, result: reported }: RecordGatewayResult,
-  state: RequestedPayment,
-) {
+export function recorded({ at, source, verified, result: reported }: Report, state: RequestedPayment) {
   const { buyerName, raw, ...result } = reported;
   const sealed = { personal: { plain: { buyerName } }, evidence: { plain: raw } };
   return { at, source, verified, result, ...sealed, orderNo: inferOrder(state, result) };
@@ -206,7 +191,7 @@ const eventOf = {
 } as const satisfies Record<Exclude<Outcome, 'succeeded'>, PaymentEvent['type']>;
 
 function recordOther(
-  command: RecordGatewayResult,
+  command: Report,
   outcome: keyof typeof eventOf,
   state: RequestedPayment,
 ): readonly PaymentEvent[] {

@@ -5,7 +5,7 @@ import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd } from '../events/requery-schedule.ts';
 import { endAttempts, endingOnly } from './attempt-end.ts';
 import { afterEvents } from './decider.ts';
-import { type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
+import { type Report, recordGatewayResult } from './payment-result.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -27,12 +27,11 @@ const sameAnswerMs = 60_000;
  * last one: it is then counted (record-answer.ts).
  */
 export function recordRequery(command: RecordRequery, state: RequestedPayment): readonly PaymentEvent[] {
-  const { answer, at, channel, merchantCode } = command;
+  const { answer, at } = command;
   const counted = unrecorded(command, state);
   if (answer === null) return counted ? [repeated(counted)] : [];
 
-  const source = { source: 'requery', verified: true } as const;
-  const given = { type: 'RecordGatewayResult', at, ...source, channel, merchantCode } as const;
+  const given = { at, source: 'requery', verified: true } as const;
   const { results, others } = 'fault' in answer ? { results: [], others: [] } : answer;
   const decided = decideResults(given, results, state);
   const ended = endAttempts(given, { results, others }, afterEvents(state, decided));
@@ -74,7 +73,7 @@ function answered(at: string, answer: RegistryAnswer | { fault: RegistryFault })
 
 /** The events of the results that decide the status, without what is not news. */
 function decideResults(
-  given: Omit<RecordGatewayResult, 'result'>,
+  given: Omit<Report, 'result'>,
   results: RegistryAnswer['results'],
   state: RequestedPayment,
 ): PaymentEvent[] {

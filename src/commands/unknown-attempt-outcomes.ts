@@ -67,9 +67,7 @@ function settle(
   { at, no }: Pick<GiveVerdict, 'at' | 'no'>,
   state: RequestedPayment,
 ): readonly PaymentEvent[] | null {
-  const { channel, merchant } = state.request;
-  const given = { at, source: 'staff', verified: true, channel, merchantCode: merchant.code } as const;
-  const events = recordGatewayResult({ type: 'RecordGatewayResult', ...given, result }, state);
+  const events = recordGatewayResult({ at, source: 'staff', verified: true, result }, state);
   // A success contradicts nothing but another amount of the same charge.
   const contradicts = events.some(({ type }) => type === 'GatewayResultContradicted');
   const decided = events.flatMap((event) => endingOnly(event, state));

@@ -166,7 +166,7 @@ function pairUp(
   const taken = new Set(
     results.filter(({ result }) => ids.has(result.gatewayTransactionId)).map(({ resultNo }) => resultNo),
   );
-  for (const isMatch of [isSameSuccess, isSuccess, isCompatible]) {
+  for (const isMatch of [isSameSuccess, isCompatible]) {
     for (const pair of pairs.filter(({ ours }) => ours === null)) {
       const found = [...successes, ...current].find(
         (ours) => !taken.has(ours.resultNo) && isCompatible(pair.record, ours) && isMatch(pair.record, ours),
@@ -212,11 +212,8 @@ function sameTransaction(record: ExportRecord, results: readonly Ours[]): Ours |
   return successes.find(({ result }) => isSameMoney(record, result)) ?? successes[0] ?? same.at(-1) ?? null;
 }
 
-const isSuccess = (record: ExportRecord, { result }: Ours) =>
-  record.status === 'succeeded' && result.outcome === 'succeeded';
-
-const isSameSuccess = (record: ExportRecord, ours: Ours) =>
-  isSuccess(record, ours) && isSameMoney(record, ours.result);
+const isSameSuccess = (record: ExportRecord, { result }: Ours) =>
+  record.status === 'succeeded' && result.outcome === 'succeeded' && isSameMoney(record, result);
 
 const isCompatible = (record: ExportRecord, { result }: Ours) =>
   !differ(record.gatewayTransactionId, result.gatewayTransactionId) &&

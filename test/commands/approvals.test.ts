@@ -79,6 +79,7 @@ const refunded = (over: Partial<Extract<PaymentEvent, { type: 'PaymentRefunded' 
       ...over,
     },
   }) satisfies PaymentEvent;
+const { gatewayReference: ____, reason: _____, ...returned } = refunded().data;
 const requestedFor = (action: StaffAction, atStakeSen: Sen | null): PaymentEvent => ({
   type: 'ApprovalRequested',
   data: { at, by: 'staff:A', amountSen: atStakeSen, action },
@@ -151,6 +152,22 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     when: refund({ chargeNo: 2, amountSen: sen(12_200) }),
     expect: [refunded({ chargeNo: 2, amountSen: sen(12_200) })],
   },
+  'a wrong amount that was credited is refunded': {
+    given: [
+      ...opened,
+      mismatched(result(1, 'succeeded', { amountSen: sen(5_000) })),
+      {
+        type: 'AmountMismatchCredited',
+        data: {
+          ...{ at, by: 'staff:A', resultNo: 1, note: 'a', postingRule: 3, merchantCode: 'council' },
+          ...{ amountSen: sen(5_000), paidSen: sen(5_000), effect: 'paid', paidAt: at },
+          ...{ receiptNo: 'R-1', deliveries: [] },
+        },
+      },
+    ],
+    when: refund(),
+    expect: [refunded()],
+  },
   'a refund of one charge leaves all of the other': {
     given: [...twice, resolvedAs('credited', 2), refunded({ chargeNo: 2, amountSen: sen(12_200) })],
     when: refund({ amountSen: sen(12_200), gatewayReference: 'RF-2' }),
@@ -192,6 +209,19 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     expect: [
       requestedFor({ kind: 'resolution', resultNo: 2, resolution: 'reversed', note: 'a' }, sen(12_200)),
     ],
+  },
+  'and so does another charge that the bank took back': {
+    given: [
+      ...[...twice, resolvedAs('credited', 2), contradicted(result(1, 'failed'), 'succeeded')],
+      { type: 'PaymentReversed', data: { ...returned, amountSen: sen(12_200), resultNo: 3, note: 'a' } },
+    ],
+    when: refund({ chargeNo: 2, amountSen: sen(1) }, 'staff:A', two),
+    expect: [requestedFor(refundOf({ chargeNo: 2, amountSen: sen(1) }), sen(12_201))],
+  },
+  'another refund can be proposed beside it': {
+    given: proposed,
+    when: refund({ amountSen: sen(12_200), gatewayReference: 'RF-2' }, 'staff:A', two),
+    expect: [requestedFor(refundOf({ amountSen: sen(12_200), gatewayReference: 'RF-2' }), sen(12_200))],
   },
   'exactly the limit is not above it': {
     given: paid,
@@ -253,6 +283,20 @@ const specs: Record<string, Spec<PaymentCommand, PaymentEvent>> = {
     given: proposed,
     when: decide(),
     expect: [granted, refunded({ amountSen: sen(12_200), feeSen: sen(150) })],
+  },
+  'one that is approved, beside one that was rejected': {
+    given: [
+      ...proposed,
+      requestedFor(refundOf({ amountSen: sen(12_200), gatewayReference: 'RF-2' }), sen(12_200)),
+      { type: 'ApprovalRejected', data: { ...decided, no: 2 } },
+    ],
+    when: decide(),
+    expect: [granted, refunded({ amountSen: sen(12_200), feeSen: sen(150) })],
+  },
+  'the same approval again': {
+    given: [...proposed, granted, refunded({ amountSen: sen(12_200), feeSen: sen(150) })],
+    when: decide(),
+    expect: [],
   },
   'or rejects it': {
     given: proposed,

@@ -198,6 +198,8 @@ test('from its expiry on nobody can begin to pay it, whether or not that is reco
   t.like(decide({ ...when, at: expiresAt }, state), { code: 'payment_closed' });
   const tried = evolve(state, chosen(1));
   t.like(decide(record(result(1, 'succeeded'), { at: expiresAt }), tried), [{ type: 'PaymentSucceeded' }]);
+  const paid = evolve(tried, succeeded(result(1, 'succeeded')));
+  t.like(decide(choose(2, { at: expiresAt }), paid), { code: 'payment_succeeded' });
   t.like(decide(requestPayment({ expiresAt: requestedAt }), initial), { code: 'expired_already' });
   t.deepEqual(decide(requestPayment({ expiresAt, at: '2026-11-21T01:00:00.000Z' }), state), []);
   t.like(decide(requestPayment({}), state), { code: 'request_differs' });

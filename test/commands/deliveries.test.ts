@@ -12,11 +12,13 @@ import {
   applied,
   chosen,
   duplicated,
+  mismatched,
   request,
   requested,
   result,
   resultAt,
   resultDecider,
+  sen,
   succeeded,
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
@@ -30,6 +32,14 @@ const tried = (delivery: string, attempt = 1) => ({ at, delivery, attempt, durat
 const pending = applied(result(1, 'pending'));
 const paid = [requested(), chosen(1), succeeded(result(1, 'succeeded'))];
 const paidAfterPending = [requested(), chosen(1), pending, succeeded(result(1, 'succeeded'))];
+const mismatch = mismatched(result(2, 'succeeded', { amountSen: sen(1) }));
+const noticed = [
+  ...[requested(), chosen(1), pending],
+  {
+    ...mismatch,
+    data: { ...mismatch.data, deliveries: [{ key: 'notice-2', kind: 'email' }] },
+  } as PaymentEvent,
+];
 const paidToLandRegistry = [requested('landreg'), chosen(1), succeeded(result(1, 'succeeded'))];
 
 const delivered: DeliveryEvent = {
@@ -167,7 +177,12 @@ const specs: Record<string, Spec<DeliveryCommand, PaymentEvent>> = {
     when: supersede('callback-1'),
     expect: [],
   },
-  'an email is not superseded': { given: paid, when: supersede('email'), expect: [] },
+  'an email is not superseded': {
+    given: [...noticed, succeeded(result(1, 'succeeded'))],
+    when: supersede('notice-2'),
+    expect: [],
+  },
+  'a callback is not superseded by an email': { given: noticed, when: supersede('callback-1'), expect: [] },
 
   'send a delivered callback again': {
     given: [...paid, delivered],
@@ -300,6 +315,7 @@ test('a delivery is due at once, then when the failed attempt says, and the sche
   t.like(states[0], { state: 'due', dueAt: resultAt, attempts: 0, triesOfSchedule: 0 });
   t.like(states[1], { state: 'due', dueAt: nextAttemptAt, attempts: 1, triesOfSchedule: 1 });
   t.like(states[2], { state: 'abandoned', attempts: 2, triesOfSchedule: 2 });
+  t.like(deliveriesOf([...paid, failed, abandoned])[1], { key: 'email', state: 'due', attempts: 0 });
   const again: DeliveryEvent = { type: 'CallbackRequested', data: { at, delivery: 'callback-1' } };
   t.like(deliveriesOf([...paid, failed, abandoned, again])[0], {
     state: 'due',

@@ -18,6 +18,7 @@ import { events } from '../support/arbitraries.ts';
 import {
   amountSen,
   applied,
+  choose,
   chosen,
   contradicted,
   duplicated,
@@ -278,9 +279,14 @@ Object.assign(specs, {
     ],
   },
   'a failure of another attempt reverses nothing': {
-    given: [...paid, contradicted(result(2, 'failed'), 'succeeded')],
+    given: [...paid, contradicted(result(2, 'failed', { gatewayTransactionId: '' }), 'succeeded')],
     when: resolve({ resolution: 'reversed' }),
     expect: 'no_money_in_suspense',
+  },
+  'a cancellation says it too': {
+    given: [...paid, contradicted(result(1, 'cancelled'), 'succeeded')],
+    when: resolve({ resolution: 'reversed' }),
+    expect: [reversed],
   },
   'nor does a report of another amount, or that it is pending': {
     given: [
@@ -365,6 +371,24 @@ test('after a part, a success of the rest pays; a failure leaves it partly paid;
   t.like(failed, { status: 'partlyPaid' });
   // The bank may take the part back, too.
   t.like(paymentDecider.decide(record(result(1, 'failed')), partly), [{ type: 'GatewayResultContradicted' }]);
+});
+
+test('while an attempt is pending, nothing of the rest can be paid; a part that went back is to be paid again', (t) => {
+  const pending = applied(result(2, 'pending'));
+  const back = (paidSen: number): PaymentEvent => ({
+    ...reversed,
+    data: { ...reversed.data, amountSen: sen(paidSen) },
+  });
+  const stateAfter = (...events: PaymentEvent[]) =>
+    [...opened, chosen(2), wrong(50), ...events].reduce(evolve, noPayment);
+  for (const state of [stateAfter(pending, aPart), stateAfter(aPart, pending)]) {
+    t.like(state, { status: 'pending', paidSen: 50 });
+    t.like(paymentDecider.decide(choose(3), state), { code: 'payment_pending' });
+    t.is(evolve(state, back(50)).status, 'pending');
+    t.is(evolve(state, applied(result(2, 'failed'))).status, 'partlyPaid');
+  }
+  t.like(stateAfter(aPart, back(20)), { status: 'partlyPaid', paidSen: 30 });
+  t.like(stateAfter(aPart, back(50)), { status: 'requested', paidSen: 0 });
 });
 
 test('a part of half the amount is not taken for the other half when it is reported again', (t) => {

@@ -25,7 +25,8 @@ import { checkSpec, type Spec } from '../support/spec.ts';
 
 const card = { mode: 'cc', bankCode: '' } as const;
 const wrong = mismatched(result(1, 'succeeded', { amountSen: sen(1) }));
-const nextDay = '2027-01-01T00:00:00.000Z';
+const nextDay = '2026-11-21T01:00:00.000Z';
+const sameDay = '2026-11-21T00:59:59.999Z';
 const otherBank = { bankCode: 'BIMB0340' };
 
 for (const channel of channels) {
@@ -173,6 +174,11 @@ for (const channel of channels) {
       given: [start, ...attempts(maxAttempts)],
       when: choose(51, { at: nextDay }),
       expect: [chosen(51, { at: nextDay })],
+    },
+    'attempts of less than a day before do': {
+      given: [start, ...attempts(maxAttempts)],
+      when: choose(51, { at: sameDay }),
+      expect: 'too_many_attempts',
     },
     'attempts of the day before that have failed do': {
       given: [start, ...attempts(maxAttempts).flatMap(failing)],

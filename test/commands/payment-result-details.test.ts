@@ -28,6 +28,7 @@ import {
 } from '../support/payments.ts';
 import { checkSpec, type Spec } from '../support/spec.ts';
 
+const { evolve, initial } = paymentDecider;
 const start = requested();
 const success = result(1, 'succeeded');
 const noOrder = { sellerOrderNo: '' };
@@ -48,6 +49,12 @@ const inferred = (reported: ReportedResult, about = orderNo(2)): PaymentEvent =>
   const { type, data } = applied(reported);
   return { type, data: { ...data, orderNo: about } } as PaymentEvent;
 };
+
+const { data: wrong } = mismatched({ ...success, ...noIds }, charged);
+const refundedLater = {
+  type: 'AmountMismatchDetected',
+  data: { ...wrong, orderNo: orderNo(2) },
+} as PaymentEvent;
 
 /** Another report has named the order of the first result. */
 const ordered = (attempt: number, gatewayTransactionId = ''): PaymentEvent => ({
@@ -120,6 +127,41 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     expect: [superseded(1), succeeded(cardSuccess)],
   },
 
+  'in suspense: another wrong amount of the same transaction takes its place': {
+    given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) })],
+    when: record({ ...success, amountSen: sen(800) }),
+    expect: [superseded(1), mismatched({ ...success, amountSen: sen(800) })],
+  },
+  'in suspense until a later report took its place: a report of that amount without ids is other money': {
+    given: [
+      start,
+      chosen(1),
+      mismatched({ ...success, amountSen: sen(700) }),
+      superseded(1),
+      succeeded(success),
+    ],
+    when: record({ ...success, ...noIds, amountSen: sen(700) }),
+    expect: [mismatched({ ...success, ...noIds, amountSen: sen(700) })],
+  },
+  'paid, and charged twice: the transaction tells which of them a report is about': {
+    given: [
+      start,
+      chosen(1),
+      succeeded({ ...success, gatewayTransactionId: '', receiptNo: 'R2' }),
+      duplicated({ ...success, receiptNo: 'R1' }, ''),
+    ],
+    when: record({ ...success, receiptNo: '1' }, { source: 'requery' }),
+    expect: [],
+  },
+  'refunded without any id: a transaction of another order is other money': {
+    given: [
+      ...[start, chosen(1), chosen(2, { chargeSen: sen(150) })],
+      refundedLater,
+      resolvedAs('refunded', 1),
+    ],
+    when: record(success),
+    expect: [succeeded(success)],
+  },
   'credited without effect, as in earlier versions: the right amount takes its place': {
     given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('credited', 1)],
     when: record(success),
@@ -186,6 +228,16 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     ],
     when: record(cardSuccess),
     expect: [],
+  },
+  'paid by an order that was inferred, and not the latest: reported again without it': {
+    given: [start, card, succeeded({ ...cardSuccess, ...noOrder }, { orderNo: orderNo(1) }), chosen(2)],
+    when: record({ ...cardSuccess, ...noOrder }),
+    expect: [],
+  },
+  'paid by an order that was inferred: a failure of the transaction names another order': {
+    given: [start, chosen(1), chosen(2), succeeded({ ...success, ...noOrder }, { orderNo: orderNo(2) })],
+    when: record(result(1, 'failed')),
+    expect: [contradicted(result(1, 'failed'), 'succeeded')],
   },
   'paid by an order that was inferred: one with the same fee is named later': {
     given: [start, card, ...cardInferred],
@@ -285,6 +337,32 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     when: record(result(1, 'failed')),
     expect: [applied(result(1, 'failed'))],
   },
+  'a failure that said no time, and one at a time after the attempt was paid: a reversal': {
+    given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), succeeded(success)],
+    when: record(result(1, 'failed')),
+    expect: [contradicted(result(1, 'failed'), 'succeeded')],
+  },
+  'a failure that said no time, again after the attempt was paid: no news': {
+    given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), succeeded(success)],
+    when: record(result(1, 'failed', { paidAt: null })),
+    expect: [],
+  },
+  'a failure from before its attempt was pending, once more': {
+    given: [start, chosen(1), applied(result(1, 'failed')), applied(result(1, 'pending'))],
+    when: record(result(1, 'failed')),
+    expect: [],
+  },
+  'a failure that said no time, once more while another attempt is pending': {
+    given: [
+      start,
+      chosen(1),
+      applied(result(1, 'failed', { paidAt: null })),
+      chosen(2),
+      applied(result(2, 'pending')),
+    ],
+    when: record(result(1, 'failed', { paidAt: null })),
+    expect: [],
+  },
   'failures that say no time are of the latest attempt': {
     given: [start, chosen(1), applied(result(1, 'failed', { paidAt: null })), chosen(2)],
     when: record(result(2, 'failed', { ...noIds, paidAt: null })),
@@ -363,6 +441,17 @@ for (const [when, aheadMs, isTaken] of [
       });
     }
   });
+
+test('a report that names the transaction and no order leaves the order inferred', (t) => {
+  const { type, data } = ordered(1, 'P1') as Extract<PaymentEvent, { type: 'GatewayResultIdentified' }>;
+  const named = { type, data: { ...data, sellerOrderNo: '' } } as const;
+  const paid = succeeded({ ...success, ...noIds }, { orderNo: orderNo(1) });
+  const state = [start, chosen(1), chosen(2), paid, named].reduce(evolve, initial);
+  const known = { gatewayTransactionId: 'P1', sellerOrderNo: orderNo(1), isOrderInferred: true };
+  t.like(state, { results: [known] });
+  const both = evolve(state, ordered(2, 'P1'));
+  t.like(both, { results: [{ ...known, sellerOrderNo: orderNo(2), isOrderInferred: undefined }] });
+});
 
 test('receipt number: what is derived has 80 bits, and tells nobody the transaction id', (t) => {
   const events = paymentDecider.decide(

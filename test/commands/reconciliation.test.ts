@@ -115,6 +115,7 @@ test('the id depends on what differs, not on the file or the time', (t) => {
     { source: 'registry' },
     { transactionId: 'U' },
     { recordId: 'P2' },
+    { gatewayTransactionId: 'P2' },
     { resultNo: 2 },
     { resultNo: null },
     { ours: null },

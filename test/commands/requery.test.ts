@@ -333,6 +333,10 @@ test('a failure beside an attempt that may still succeed ends a pending payment,
     'AttemptEnded 1',
     'PaymentFailed 2',
   ]);
+  const unfinished = withOthers(nothing('attempted'), other('attempted', { gatewayTransactionId: 'P1' }));
+  t.deepEqual(decided([chosen(1), pending(1)], unfinished), ['RequeryAnswered']);
+  const paid = [chosen(1), chosen(2), pending(1), succeeded(result(2, 'succeeded'))];
+  t.deepEqual(decided(paid, one), ['RequeryAnswered', 'AttemptEnded 1']);
 });
 
 test('the failure of another gateway transaction does not end an attempt that is pending in its own', (t) => {
@@ -352,6 +356,10 @@ test('records are about the latest attempts by their method; the oldest stay ope
   );
   const given = [...three, chosen(4, { mode: 'cc' })];
   t.deepEqual(decided(given, answer), ['PaymentSucceeded 4', 'AttemptEnded 2']);
+  const ofAnyMethod = other('failed', { mode: '' });
+  const failures = withOthers(nothing('attempted'), other('failed'), ofAnyMethod, ofAnyMethod);
+  const ended = ['AttemptEnded 3', 'AttemptEnded 4', 'AttemptEnded 2'];
+  t.deepEqual(decided(given, failures), ['RequeryAnswered', ...ended]);
 });
 
 test('a record is about no attempt that was chosen after it, as long as another is open', (t) => {
@@ -367,6 +375,10 @@ test('a record is about no attempt that was chosen after it, as long as another 
   t.deepEqual(decided(given, both), ['RequeryAnswered', 'AttemptEnded 2', 'AttemptEnded 1']);
   // The gateway's clock is behind: nothing else can be meant.
   t.deepEqual(decided(given.slice(1), results(told('failed', { paidAt: early }))), ['PaymentFailed 2']);
+  const before = withOthers(nothing('attempted'), failedAt(early));
+  t.deepEqual(decided(given.slice(1), before), ['RequeryAnswered', 'AttemptEnded 2']);
+  const byCard = [chosen(1, { mode: 'cc' }), applied(result(1, 'failed', { mode: 'cc' })), ...given.slice(1)];
+  t.deepEqual(decided(byCard, before), ['RequeryAnswered', 'AttemptEnded 2']);
   const within = [chosen(1), chosen(2, { at: '2026-11-20T01:04:00.900Z' })];
   const inThatSecond = results(told('failed', { paidAt: '2026-11-20T01:04:00.000Z' }));
   t.deepEqual(decided(within, inThatSecond), ['PaymentFailed 2']);
@@ -376,6 +388,20 @@ test('a failure without a gateway transaction that was recorded before ends no s
   const answer = withOthers(results(told('succeeded', cash)), other('failed'));
   const first = paymentDecider.decide(ask(answer), [requested(), ...three].reduce(evolve, noPayment));
   t.deepEqual(decided([...three, ...(first as PaymentEvent[])], answer), []);
+});
+
+test('nor does one without a time, which is told apart by its method', (t) => {
+  const given = [chosen(1, { mode: 'cc' }), chosen(2), chosen(3)];
+  const failures = [
+    other('failed', { paidAt: null }),
+    other('failed', { paidAt: null, mode: 'cc' }),
+  ] as const;
+  const answer = withOthers(nothing('attempted'), failures[0]);
+  const first = paymentDecider.decide(ask(answer), [requested(), ...given].reduce(evolve, noPayment));
+  const ended = [...given, ...(first as PaymentEvent[])];
+  t.deepEqual(decided(given, answer), ['RequeryAnswered', 'AttemptEnded 3']);
+  t.deepEqual(decided(ended, answer), []);
+  t.deepEqual(decided(ended, withOthers(answer, ...failures)), ['RequeryRepeated', 'AttemptEnded 1']);
 });
 
 test('a failure that the gateway has reported without its transaction ends no second attempt', (t) => {
@@ -406,7 +432,11 @@ test('a failure of another attempt that is alone in the answer ends that attempt
   const answer = results(told('failed', { gatewayTransactionId: 'P2' }));
   t.deepEqual(decided(given, answer), ['RequeryAnswered', 'AttemptEnded 2']);
   const first = paymentDecider.decide(ask(answer), [requested(), ...given].reduce(evolve, noPayment));
-  t.deepEqual(decided([...given, ...(first as PaymentEvent[])], answer), []);
+  const ended = [...given, ...(first as PaymentEvent[])];
+  t.deepEqual(decided(ended, answer), []);
+  t.deepEqual(decided(ended, results(told('failed'))), ['GatewayResultContradicted 1']);
+  const pending = results(told('pending', { gatewayTransactionId: 'P2' }));
+  t.deepEqual(decided(given, pending), ['RequeryAnswered']);
 });
 
 test('another amount of a charge that is booked ends no attempt, though an open one was reported with its number', (t) => {

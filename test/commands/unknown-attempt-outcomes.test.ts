@@ -53,11 +53,13 @@ function settledIn(events: readonly PaymentEvent[]) {
 }
 
 test('charged: the payment is paid by staff, about that attempt, with what they named as evidence', (t) => {
-  const given = [chosen(1), unknown(1)];
+  const given = [chosen(1, { mode: 'cc' }), chosen(2), unknown(1)];
   t.deepEqual(settledIn(given), [null]);
   const [paid, ...more] = give(given, charged);
   t.deepEqual(more, []);
-  t.like(paid, { type: 'PaymentSucceeded', data: { at, source: 'staff', orderNo: orderNo(1), late: false } });
+  const result = { mode: 'cc', sellerOrderNo: orderNo(1), gatewayTransactionId: 'P9', amountSen };
+  const said = { at, source: 'staff', verified: true, orderNo: orderNo(1), late: false, result } as const;
+  t.like(paid, { type: 'PaymentSucceeded', data: said });
   t.deepEqual(paid && 'evidence' in paid.data && plain(paid.data.evidence), {
     verdict: 'succeeded',
     evidence: charged.evidence,
@@ -78,6 +80,9 @@ test('charged after all: a late success, a double charge or a wrong amount, as w
 test('not charged: an open payment fails; one that was paid by another attempt keeps its status without a contradiction', (t) => {
   t.deepEqual(types(give([chosen(1), unknown(1)], notCharged)), ['PaymentFailed']);
   const given = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
+  t.deepEqual(settledIn(given), [null]);
+  const firstFailed = [chosen(1), chosen(2), unknown(1), applied(result(1, 'failed'))];
+  t.deepEqual(settledIn([...firstFailed, succeeded(result(2, 'succeeded'))]), ['failed']);
   const events = give(given, notCharged);
   t.deepEqual(types(events), ['AttemptEnded']);
   t.deepEqual(settledIn([...given, ...events]), ['failed']);
@@ -128,9 +133,12 @@ test('sent twice it is the same; another verdict, or one after a result has come
   t.is(code([...given, succeeded(result(1, 'succeeded'))], charged), 'exception_resolved');
   t.is(code(given, { ...charged, no: 2 }), 'unknown_exception');
   t.is(code([chosen(1)], charged), 'unknown_exception', 'the registry is still being asked');
-  const recorded = [chosen(1), chosen(2), succeeded(result(1, 'succeeded')), unknown(2)];
-  t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1' }), 'charge_recorded');
-  t.is(code(recorded, { ...charged, gatewayTransactionId: 'P1', amountSen: sen(1) }), 'charge_recorded');
+  const recorded = [chosen(1), chosen(2), unknown(1), succeeded(result(1, 'succeeded')), unknown(2)];
+  const same = { ...charged, no: 2, gatewayTransactionId: 'P1' };
+  t.is(code(recorded, same), 'charge_recorded');
+  t.is(code(recorded, { ...same, amountSen: sen(1) }), 'charge_recorded');
+  const pending = [...given, applied(result(1, 'pending', { gatewayTransactionId: 'P3' }))];
+  t.is(code(pending, { ...notCharged, gatewayTransactionId: 'P1' }), 'charge_recorded', 'P3 is pending');
   t.is(t.throws(() => paymentDeciderOnNothing()).message, 'Payment not found');
 });
 

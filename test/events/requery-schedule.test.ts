@@ -78,23 +78,27 @@ test('a failure of one gateway transaction leaves what is pending in another', (
 
 test('an attempt whose end turns out to be that of another one is pending again', (t) => {
   const pending = applied(result(2, 'pending', { gatewayTransactionId: '' }));
-  const { type, data } = applied(result(1, 'failed', { sellerOrderNo: '' }));
-  const inferred = { type, data: { ...data, orderNo: orderNo(2) } } as PaymentEvent;
-  const history = [requested(), chosen(1), chosen(2), pending, inferred];
-  t.is(standingOf(after(...history)), 'failed');
-  const named = {
-    at: resultAt,
-    source: 'gateway',
-    resultNo: 2,
-    gatewayTransactionId: '',
-    sellerOrderNo: orderNo(1),
-  } as const;
-  const corrected = after(...history, { type: 'GatewayResultIdentified', data: named });
-  t.is(standingOf(corrected), 'pending');
-  t.deepEqual(
-    openAttempts(corrected).map(({ sellerOrderNo }) => sellerOrderNo),
-    [orderNo(2)],
-  );
+  for (const outcome of ['failed', 'cancelled'] as const) {
+    const { type, data } = applied(result(1, outcome, { sellerOrderNo: '' }));
+    const inferred = { type, data: { ...data, orderNo: orderNo(2) } } as PaymentEvent;
+    const history = [requested(), chosen(1), chosen(2), pending, inferred];
+    t.is(standingOf(after(...history)), outcome);
+    const named = {
+      at: resultAt,
+      source: 'gateway',
+      resultNo: 2,
+      gatewayTransactionId: '',
+      sellerOrderNo: orderNo(1),
+    } as const;
+    const corrected = after(...history, { type: 'GatewayResultIdentified', data: named });
+    t.is(standingOf(corrected), 'pending');
+    t.deepEqual(
+      openAttempts(corrected).map(({ sellerOrderNo }) => sellerOrderNo),
+      [orderNo(2)],
+    );
+  }
+  const paid = after(requested(), chosen(1), chosen(2), pending, succeeded(result(1, 'succeeded')));
+  t.deepEqual([openAttempts(paid).length, standingOf(paid)], [1, 'succeeded']);
 });
 
 const planned = (hours: number) => [
@@ -172,6 +176,12 @@ test('what closes an attempt: any final result about it, but no pending one', (t
   t.deepEqual(open(mismatched(result(1, 'succeeded'))), [orderNo(2)]);
   t.deepEqual(open(failed, applied(result(2, 'pending'))), [orderNo(2)]);
   t.deepEqual(open(succeeded(result(2, 'succeeded'))), [orderNo(1)]);
+  const noNews = (order: number | 'unknown') =>
+    contradicted(
+      result(1, 'pending', { sellerOrderNo: order === 'unknown' ? order : orderNo(order) }),
+      'failed',
+    );
+  t.deepEqual(open(failed, noNews(1), noNews(2), noNews('unknown')), [orderNo(2)]);
   t.deepEqual(open(applied(result(1, 'pending', { sellerOrderNo: 'unknown' }))), [
     orderNo(1),
     orderNo(2),
@@ -202,6 +212,8 @@ test('an attempt whose last time was missed is asked about once more, and then n
   t.true((nextRequeryAt(payment) ?? '') < monthLater);
   t.deepEqual(attemptsAtTheirEnd(payment, '2026-11-20T02:00:00.000Z'), []);
   t.is(attemptsAtTheirEnd(payment, monthLater).length, 1);
+  // A question that was only counted left it to nobody.
+  t.true((nextRequeryAt(payment, monthLater) ?? '') > '2026-11-21T01:00:00.000Z');
   const unknown: PaymentEvent = {
     type: 'AttemptOutcomeUnknown',
     data: { at: monthLater, orderNo: orderNo(1) },

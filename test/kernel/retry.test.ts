@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { retry } from '@ledger/kernel/retry.ts';
 import test from 'ava';
 
@@ -11,6 +12,7 @@ function recordingRuntime() {
     random: () => 1,
     async sleep(ms: number) {
       slept.push(ms);
+      await setImmediate();
       nowMs += ms;
     },
   };
@@ -20,6 +22,7 @@ const { signal } = new AbortController();
 
 test('pauses double up to the longest, and progress starts them again', async (t) => {
   const runtime = recordingRuntime();
+  const told: number[] = [];
   let calls = 0;
   const result = await retry(
     async (onProgress) => {
@@ -28,8 +31,9 @@ test('pauses double up to the longest, and progress starts them again', async (t
       if (calls < 7) throw new TypeError(`failure ${calls}`);
       return 'done';
     },
-    { runtime, signal, firstMs: 100, longestMs: 400 },
+    { runtime, signal, firstMs: 100, longestMs: 400, onFailure: (_, failures) => told.push(failures) },
   );
+  t.deepEqual(told, [1, 2, 3, 4, 1, 2]);
   t.is(result, 'done');
   t.deepEqual(runtime.slept, [100, 200, 400, 400, 100, 200]);
 });

@@ -5,6 +5,7 @@ import { UnreadableEvent } from '../../src/events/codec.ts';
 import { paymentStream } from '../../src/events/payment.ts';
 import { createErase, type Erase } from '../../src/personal-data/erase.ts';
 import { createRetentionPass } from '../../src/personal-data/retention.ts';
+import { findHolding } from '../../src/projections/payments/queries.ts';
 import { until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { record, result } from '../support/payments.ts';
@@ -119,6 +120,9 @@ test.serial('retention erases what has been quiet for long enough, and nothing e
   ledger.project(t);
   const [old, busy] = [await ledger.pay(1), await ledger.pay(2)];
   await ledger.caughtUp();
+  const pageAfter = (after: string) =>
+    findHolding(ledger.db, { before: new Date(Date.now() + 60_000), again: false, after, limit: 1 });
+  t.deepEqual([await pageAfter(''), await pageAfter(old), await pageAfter(busy)], [[old], [busy], []]);
   const pass = createRetentionPass({ ...ledger, retention: { count: 7, unit: 'years' }, log });
   const { signal } = new AbortController();
   await pass(signal);

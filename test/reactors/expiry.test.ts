@@ -7,6 +7,7 @@ import { Refused } from '../../src/commands/decider.ts';
 import { createExecute } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
 import { paymentStream } from '../../src/events/payment.ts';
+import { findExpired } from '../../src/projections/payments/queries.ts';
 import { startExpiry } from '../../src/reactors/expiry.ts';
 import { until } from '../embedded/helpers.ts';
 import { startPopulated } from '../http/console/populated.ts';
@@ -29,6 +30,11 @@ test('requests expire once, and their merchants are told', async (t) => {
   const never = await payment([]);
   await caughtUp();
   await db('payments.payments').where({ transaction_id: never }).update({ expires_at: expiresAt });
+  const by = new Date('2026-11-21T00:00:00.000Z');
+  const listed: (string | undefined)[] = [''];
+  for (let after: string | undefined = ''; after !== undefined; listed.push(after))
+    [after] = await findExpired(db, { by, after, limit: 1 });
+  t.deepEqual(listed, ['', ahead, expired, failed, never, undefined], 'page by page');
   const { eventStore } = app;
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const log = pino({ level: 'silent' });
@@ -37,11 +43,13 @@ test('requests expire once, and their merchants are told', async (t) => {
     sleep: (_: number, signal?: AbortSignal) => systemRuntime.sleep(20, signal),
   };
   const looked = new Set<string>();
-  let isAway = false;
+  const askedWhileAway: string[] = [];
   const counted: typeof execute = async (stream, ...rest) => {
     looked.add(stream);
-    isAway = !isAway && looked.size === 1;
-    if (isAway) throw new EventStoreUnavailable('away');
+    if (askedWhileAway.length < 4) {
+      askedWhileAway.push(stream);
+      throw new EventStoreUnavailable('away');
+    }
     if (stream === paymentStream(ahead)) throw new Refused('payment_succeeded', 'paid');
     return execute(stream, ...rest);
   };
@@ -50,6 +58,7 @@ test('requests expire once, and their merchants are told', async (t) => {
   const typesOf = async (id: string) => (await app.events(id)).map(({ type }) => type);
   // Although the event store was away, and one payment was refused.
   await until(async () => (await typesOf(failed)).includes('PaymentCancelled'));
+  t.deepEqual(askedWhileAway, Array(4).fill(paymentStream(ahead)), 'each time, the pass ended');
   await caughtUp();
   await systemRuntime.sleep(200);
   const [, event, ...more] = await app.events(expired);

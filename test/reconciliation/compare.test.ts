@@ -63,6 +63,7 @@ const cancelled = fold(chosen(1), applied(result(1, 'cancelled')));
 const pending = fold(chosen(1), applied(result(1, 'pending')));
 const twice = fold(chosen(1), succeeded(result(1, 'succeeded')), duplicated(result(2, 'succeeded'), 'P1'));
 const explained = [resolvedAs('explained', 2)].reduce<Payment>(evolve, twice);
+const neverReceived = fold(chosen(1), mismatched(result(1, 'succeeded')), resolvedAs('explained', 1));
 const mismatch = fold(chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(1) })));
 const reversed: PaymentEvent = {
   type: 'PaymentReversed',
@@ -117,6 +118,7 @@ const cases: [string, Payment, ExportRecord[], string[], ExportSource?][] = [
   ['a duplicate set apart here', twice, [theirs('P1'), theirs('P2')], ['matched P1 1', 'matched P2 2']],
   ['a duplicate that they lack', twice, [theirs('P1')], ['matched P1 1', 'missingThere - 2']],
   ['a duplicate that never was, which they lack', explained, [theirs('P1')], ['matched P1 1']],
+  ['a wrong amount that never was, which they lack', neverReceived, [], []],
   [
     'a duplicate that never was, which failed there',
     explained,

@@ -218,6 +218,29 @@ test('both formats are known by their header, and read in one form', (t) => {
   t.like(readOne(`${gateway},,`, `${idOf(1)},P1,2,,,council,,`), { record: { recordId: 'P1' } });
   for (const header of ['a,b', `${gateway},STATUS`, registry.replace('eps_status', 'status'), `\0${gateway}`])
     t.throws(() => recogniseExport(header.split(','), merchantCodeOf), { instanceOf: UnreadableExport });
+  const needed = [
+    [registry, 'id,merchant_trans_id,eps_status,gateway_id1,amount,payment_datetime'],
+    [gateway, 'trans_id,Payment_Trans_Id,STATUS,AMOUNT,PAYMENT_DATETIME'],
+  ] as const;
+  for (const [header, columns] of needed)
+    for (const column of columns.split(',')) {
+      const others = header.split(',').filter((each) => each !== column);
+      t.throws(() => recogniseExport(others, merchantCodeOf), undefined, column);
+    }
+});
+
+test('every id must be an id, and none that a spreadsheet has rounded', (t) => {
+  const ids = {
+    [registry]: 'ID,MERCHANT_TRANS_ID,GATEWAY_ID1',
+    [`${gateway},MERCHANT_ORDER_NO`]: 'TRANS_ID,PAYMENT_TRANS_ID,MERCHANT_CODE,MERCHANT_ORDER_NO',
+  };
+  for (const [header, names] of Object.entries(ids))
+    for (const name of names.split(',')) {
+      const rowWith = (id: string) =>
+        header.split(',').map((each) => (each.toUpperCase() === name ? id : '1'));
+      t.is(readOne(header, rowWith('P 1').join()).record, `${name} is not an id`);
+      t.is(readOne(header, rowWith('2.6E+15').join()).record, `${name} was rounded by a spreadsheet`);
+    }
 });
 
 const faults: [string, string][] = [

@@ -209,8 +209,13 @@ test.serial(
       '2 AMOUNT must be an amount such as 120.50',
       '3 AMOUNT must be an amount such as 120.50',
     ]);
-    t.deepEqual((await bring([header, 'PO-1,2026-11-21,9.00,,2.61121E+15,fpx,9.00,'], true)).faults, [
+    const rows = [',2.61121E+15,fpx,9.00,', ',G1,fpx,9.00,-0.50', ',,cash,9.00,', ',,,9.00,'];
+    const given = rows.map((row) => `PO-1,2026-11-21,9.00,${row}`);
+    t.deepEqual((await bring([header, ...given], true)).faults, [
       '2 PAYMENT_TRANS_ID was rounded by a spreadsheet',
+      '3 FEE must be an amount such as 120.50',
+      '4 PAYMENT_MODE names no account of the journal',
+      '5 PAYMENT_MODE names no account of the journal',
     ]);
     const early = `it is dated before its first money came in, on 2026-11-20: ${unconfirmed}`;
     t.is((await sum('1999-12-31', '120.50', 'fpx,120.50')).imported, early);

@@ -148,6 +148,11 @@ test('forged checksums do not hide events that were changed, removed or repeated
     [(all) => all.splice(1, 0, payment(1)), 5, /Revision 3 of the stream should come here/],
     [(all) => all.push(payment(1)), 11, /out of order/],
     [(all) => all.reverse(), 5, /out of order/],
+    [
+      (all) => all.push(payment(4).map((each) => ({ ...each, streamName: 'user-4' }))),
+      11,
+      /not .* a payment/,
+    ],
     [(all) => all.push(stored([{ type: 'Unheard', data: {} } as never], 'Z')), 11, /Unknown event type/],
   ];
   for (const [change, line, reason] of cases) {
@@ -155,6 +160,19 @@ test('forged checksums do not hide events that were changed, removed or repeated
     t.is(violation?.line, line, String(change));
     t.regex(violation?.reason ?? '', reason);
   }
+  const [end = '', before = ''] = whole.trimEnd().split('\n').toReversed();
+  const text = end.slice(0, end.indexOf(',"checksum"')).replace('"events":9', '"events":8');
+  const checksum = checksumOf(before.slice(-66, -2), text);
+  const { violation } = await verdictOn(t, whole.replace(end, `${text},"checksum":"${checksum}"}`));
+  t.like(violation, { line: 11, reason: 'It counts 8 events of 3 payments; there are 9 of 3' });
+});
+
+test('payments that were requested in one moment are in the order of their streams', async (t) => {
+  const [one, other] = ['P1', 'P2'].map((id) =>
+    stored([{ type: 'PaymentRequested', data: request({ transactionId: id }) }], id),
+  ) as [RecordedEvent[], RecordedEvent[]];
+  t.like(await verdictOn(t, exported([one, other])), { violation: null, payments: 2 });
+  t.regex((await verdictOn(t, exported([other, one]))).violation?.reason ?? '', /out of order/);
 });
 
 test('a file that is not an export is refused at its first line', async (t) => {

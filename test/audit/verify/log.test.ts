@@ -84,6 +84,22 @@ function change(
   changeEvent(db, { stream: name, revision }, work);
 }
 
+const removeAndRenumber = (name: string, removed: number, later: readonly number[]) => (db: DatabaseSync) => {
+  remove(name, removed)(db);
+  for (const revision of later)
+    change(
+      db,
+      revision,
+      (message) => {
+        const response = streams.ReadResp.deserializeBinary(message);
+        const event = response.getEvent()?.getEvent();
+        event?.setStreamRevision(String(revision - 1));
+        return response.serializeBinary();
+      },
+      name,
+    );
+};
+
 /** The verdict on the ledger after somebody has edited its file. */
 const verdictAfter = async (t: ExecutionContext, edit: (db: DatabaseSync) => void) =>
   await verdictOn((await tampered(t, file, edit)).eventStore);
@@ -144,20 +160,14 @@ test('an event removed from the middle of a stream', async (t) => {
 });
 
 test('an event removed and the later ones renumbered: the chain is broken', async (t) => {
-  const { first } = await verdictAfter(t, (db) => {
-    remove(stream, 1)(db);
-    for (const revision of [2, 3])
-      change(db, revision, (message) => {
-        const response = streams.ReadResp.deserializeBinary(message);
-        response
-          .getEvent()
-          ?.getEvent()
-          ?.setStreamRevision(String(revision - 1));
-        return response.serializeBinary();
-      });
-  });
+  const { first } = await verdictAfter(t, removeAndRenumber(stream, 1, [2, 3]));
   t.is(first('missing events'), undefined);
   t.true(first('broken chains')?.startsWith(`${stream} revision 1 (PaymentSucceeded)`));
+  const ofSeals = await verdictAfter(t, removeAndRenumber(sealsStream, 3, [4, 5, 6, 7, 8]));
+  t.deepEqual(
+    ofSeals.found.map((each) => each.first),
+    ['Seal 3 is not what was signed, or does not follow the seal before it'],
+  );
 });
 
 test('an event removed from the end of a stream: its chain is intact, and the seal shows it', async (t) => {
