@@ -52,6 +52,16 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
   switch (fault.kind) {
     case 'crash':
       return nodes.crash(fault.node, fault.forMs);
+    case 'crash-at': {
+      const { node, what, nth, forMs } = fault;
+      const isTo = (name: string) =>
+        what === 'postgres'
+          ? name === 'postgres'
+          : what === 'event store'
+            ? cluster.names.includes(name)
+            : receivers.names.includes(name);
+      return network.onArrival(node, isTo, nth, () => nodes.crash(node, forMs));
+    }
     case 'pause':
       return nodes.pause(fault.node, fault.forMs);
     case 'upgrade':
@@ -74,6 +84,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'postgres-crash':
       postgres.crash();
       return after(fault.forMs, postgres.start);
+    case 'postgres-read-only':
+      postgres.setReadOnly(true);
+      return after(fault.forMs, () => postgres.setReadOnly(false));
     case 'postgres-failover':
       return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
     case 'postgres-restore':

@@ -71,6 +71,7 @@ export function createSession({
   let limited = false;
   let exceeded: keyof typeof limitErrors = 'statement_timeout';
   let blocked = false;
+  let readOnly = false;
   let isLeaving = false;
   // Within a group of messages that the server has not been asked to end.
   let isOpen = false;
@@ -97,8 +98,9 @@ export function createSession({
       return was;
     },
 
-    async send(bytes: Buffer, now: Date): Promise<void> {
+    async send(bytes: Buffer, { now, readOnly }: { now: Date; readOnly: boolean }): Promise<void> {
       cancelTimer();
+      await self.setReadOnly(readOnly);
       const given: Buffer[] = [];
       let replies = 0;
       for (const message of splitRequests(bytes).flatMap(unname)) {
@@ -134,6 +136,14 @@ export function createSession({
       }
       // In one piece, which wakes the server once.
       if (given.length > 0) backend?.send(Buffer.concat(given), replies);
+    },
+
+    /** A transaction that has begun stays as it is. */
+    async setReadOnly(next: boolean): Promise<void> {
+      if (!backend || next === readOnly || isOpen) return;
+      if (backend.hasEnded() || backend.isBusy() || backend.isInTransaction()) return;
+      readOnly = next;
+      await ask(backend, [`set default_transaction_read_only = ${next}`]);
     },
 
     /** Resolves once the session is idle, has ended or waits for a lock. */
