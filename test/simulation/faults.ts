@@ -105,8 +105,12 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return after(fault.forMs, () => cluster.setFull(false));
     case 'registry-outage':
       history.tell(`registry: is out of order for ${fault.forMs} ms`);
-      registry.setOut(true);
-      return after(fault.forMs, () => registry.setOut(false));
+      registry.setTrouble('fails');
+      return after(fault.forMs, () => registry.setTrouble(null));
+    case 'registry-trouble':
+      history.tell(`registry: ${fault.does} for ${fault.forMs} ms`);
+      registry.setTrouble(fault.does);
+      return after(fault.forMs, () => registry.setTrouble(null));
     case 'receiver':
       receivers.setMood(fault.merchant, fault.does);
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));

@@ -1,11 +1,11 @@
-/** Processes that are killed at the worst moments, and a PostgreSQL that can be read only. */
-import { type Kind, second } from './fault-kinds.ts';
+/** Processes that are killed at the worst moments, a PostgreSQL that can be read only, and a registry that answers badly. */
+import { type Kind, minute, second } from './fault-kinds.ts';
 
 /**
  * What a process has asked for last is done, and it never hears so. Moments of a few milliseconds, which a time that is
  * drawn hardly ever meets.
  */
-export const crashAtKind: Kind = {
+const crashAtKind: Kind = {
   kind: 'crash-at',
   share: 0.12,
   most: 6,
@@ -24,7 +24,7 @@ export const crashAtKind: Kind = {
 };
 
 /** As a replica is to which a program was led too early, or a server whose disk its operators protect. */
-export const readOnlyKind: Kind = {
+const readOnlyKind: Kind = {
   kind: 'postgres-read-only',
   share: 0.06,
   most: 2,
@@ -34,3 +34,17 @@ export const readOnlyKind: Kind = {
     forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
   }),
 };
+
+const registryKind: Kind = {
+  kind: 'registry-trouble',
+  share: 0.1,
+  most: 4,
+  make: (random, _, activeMs) => ({
+    kind: 'registry-trouble',
+    atMs: random.integer(5 * second, activeMs + random.pick([0, 60]) * minute),
+    does: random.pick(['hangs', 'slow', 'breaks', 'garbled', 'empty'] as const),
+    forMs: random.pick([random.integer(5, 60) * second, random.integer(1, 60) * minute]),
+  }),
+};
+
+export const momentKinds: readonly Kind[] = [crashAtKind, readOnlyKind, registryKind];

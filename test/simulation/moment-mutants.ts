@@ -12,6 +12,16 @@ export const momentMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 20,
   },
+  'question-endless': {
+    what: 'A question to the registry that is never answered is never given up',
+    file: 'src/clients/transaction-registry/registry.ts',
+    code: 'const signal = runtime.timeout(timeoutMs);',
+    becomes: 'const { signal } = new AbortController();',
+    seenBy: ['slow-answer'],
+    fault: 'registry-trouble',
+    payments: 40,
+    seeds: 20,
+  },
   'export-unproven': {
     what: 'An export proves nothing that was sealed before its end',
     file: 'src/audit/export/export.ts',

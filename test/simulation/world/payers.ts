@@ -260,8 +260,12 @@ async function timed(
   const startedMs = process.nowMs();
   const answer = await run(host);
   const tookMs = process.nowMs() - startedMs;
-  if (answer && tookMs > patienceMs && !troubled.has(host))
-    report('slow-answer', what, `Answered ${answer.status} after ${tookMs} ms`);
+  if (tookMs > patienceMs && !troubled.has(host))
+    report(
+      'slow-answer',
+      what,
+      `${answer ? `Answered ${answer.status}` : 'Not answered'} after ${tookMs} ms`,
+    );
   return answer;
 }
 
