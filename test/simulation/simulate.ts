@@ -178,6 +178,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     report,
     history,
     patienceMs,
+    isCalm: pace.isCalm,
     troubled: troubledIn(plan),
     chargedSinceMs,
   };
