@@ -52,6 +52,16 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
   switch (fault.kind) {
     case 'crash':
       return nodes.crash(fault.node, fault.forMs);
+    case 'crash-at': {
+      const { node, what, nth, forMs } = fault;
+      const isTo = (name: string) =>
+        what === 'postgres'
+          ? name === 'postgres'
+          : what === 'event store'
+            ? cluster.names.includes(name)
+            : receivers.names.includes(name);
+      return network.onArrival(node, isTo, nth, () => nodes.crash(node, forMs));
+    }
     case 'pause':
       return nodes.pause(fault.node, fault.forMs);
     case 'upgrade':
@@ -74,6 +84,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'postgres-crash':
       postgres.crash();
       return after(fault.forMs, postgres.start);
+    case 'postgres-read-only':
+      postgres.setReadOnly(true);
+      return after(fault.forMs, () => postgres.setReadOnly(false));
     case 'postgres-failover':
       return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
     case 'postgres-restore':
@@ -92,8 +105,12 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return after(fault.forMs, () => cluster.setFull(false));
     case 'registry-outage':
       history.tell(`registry: is out of order for ${fault.forMs} ms`);
-      registry.setOut(true);
-      return after(fault.forMs, () => registry.setOut(false));
+      registry.setTrouble('fails');
+      return after(fault.forMs, () => registry.setTrouble(null));
+    case 'registry-trouble':
+      history.tell(`registry: ${fault.does} for ${fault.forMs} ms`);
+      registry.setTrouble(fault.does);
+      return after(fault.forMs, () => registry.setTrouble(null));
     case 'receiver':
       receivers.setMood(fault.merchant, fault.does);
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));

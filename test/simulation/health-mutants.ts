@@ -42,6 +42,16 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 4,
     seeds: 20,
   },
+  'read-only-untold': {
+    what: 'Health says nothing of a PostgreSQL that takes no writes',
+    file: 'src/monitoring/health.ts',
+    code: "state: isReadOnly ? 'read only' : stateOf(isDiskFull),",
+    becomes: 'state: stateOf(isDiskFull),',
+    seenBy: ['health-lies'],
+    fault: 'postgres-read-only',
+    payments: 4,
+    seeds: 20,
+  },
   'older-log-unnoticed': {
     what: 'A projection reads on although the log is older than its rows',
     file: 'packages/event-store/subscription.ts',

@@ -6,6 +6,7 @@ import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
 import { importsKind } from './import-kinds.ts';
+import { momentKinds } from './moment-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
 import type { KeyName } from './program/keys.ts';
 import { postgresRestoreKind } from './restore-kinds.ts';
@@ -70,13 +71,26 @@ export type PaymentPlan = {
   attempts: readonly AttemptPlan[];
 };
 
+/** Its answer breaks off in the middle, or is no JSON; or it knows of nothing, as a replica that has just begun. */
+export type RegistryTrouble = 'fails' | 'hangs' | 'slow' | 'breaks' | 'garbled' | 'empty';
+
 export type Fault = { atMs: number } & (
   | { kind: 'crash' | 'pause'; node: string; forMs: number }
+  /** Once so many messages of it have reached a store or a receiver, of whose answers it hears none. */
+  | {
+      kind: 'crash-at';
+      node: string;
+      what: 'event store' | 'postgres' | 'receiver';
+      nth: number;
+      forMs: number;
+    }
   | { kind: 'upgrade'; node: string }
   | { kind: 'cut'; from: string; to: string; bothWays: boolean; forMs: number }
   | { kind: 'slow'; node: string; delayMs: number; forMs: number }
   | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
-  | { kind: 'postgres-crash' | 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
+  | { kind: 'postgres-crash' | 'postgres-read-only'; forMs: number }
+  | { kind: 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
+  | { kind: 'registry-trouble'; does: RegistryTrouble; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
   | { kind: 'postgres-restore'; ageMs: number; forMs: number }
   | { kind: 'kill-event-store'; number: number; forMs: number }
@@ -162,7 +176,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   const faults = [
     ...draw(firstKinds, random),
     ...draw(laterKinds, random.fork('later kinds')),
-    ...[...ownKinds, sendAgainKind, importsKind, postgresRestoreKind].flatMap((each) =>
+    ...[...ownKinds, sendAgainKind, importsKind, postgresRestoreKind, ...momentKinds].flatMap((each) =>
       draw([each], random.fork(each.kind)),
     ),
   ];

@@ -2,12 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkHealth } from './checks/health.ts';
 import { createLogCheck } from './checks/log.ts';
-import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { createMonitor } from './checks/monitor.ts';
-import { checkRows } from './checks/rows.ts';
-import { checkSettled } from './checks/settled.ts';
 import { createVerifiedCheck } from './checks/verified.ts';
 import { createHistory } from './engine/history.ts';
 import { createNetwork } from './engine/network.ts';
@@ -17,10 +13,11 @@ import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { applyFault } from './faults.ts';
 import type { FaultKind, Plan } from './plan.ts';
+import { playOut } from './play-out.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodeLogs } from './program/node-logs.ts';
 import { createNodes } from './program/nodes.ts';
-import { createPace, longestSleepMs } from './program/pace.ts';
+import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
 import { createRotations } from './program/rotation.ts';
 import { retentionMsOf } from './retention-plans.ts';
@@ -181,6 +178,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     report,
     history,
     patienceMs,
+    isCalm: pace.isCalm,
     troubled: troubledIn(plan),
     chargedSinceMs,
   };
@@ -222,63 +220,27 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
   }).start();
 
-  let position = 0;
-  const runUntil = (endMs: number, isDone = () => false) =>
-    scheduler.run(() => {
-      const last = cluster.lastPosition();
-      if (last !== position) logCheck.look();
-      position = last;
-      return scheduler.nowMs() < endMs && !isDone();
-    });
-  await runUntil(startMs + bootMs + plan.healAtMs);
-  history.tell('everything heals');
-  for (const name of nodes.names) nodes.setClock(name, { offsetMs: 0, drift: 0 });
-  await runUntil(scheduler.nowMs() + 60_000);
-  pace.setCalm(true);
-  await runUntil(startMs + bootMs + plan.healAtMs + plan.calmMs);
-
-  pace.setCalm(false);
-  // Until the long sleeps of the calm end, nobody may lead what the deaf leader has just given up.
-  if (has('deaf-leader')) await runUntil(scheduler.nowMs() + longestSleepMs);
-  if (rotations.open() > 0) report('rotation-stuck', 'operators', `${rotations.open()} have not ended`);
-  let areLinksOpened = !has('rotate');
-  if (!areLinksOpened) void links.openMany().then(() => (areLinksOpened = true));
-  await runUntil(scheduler.nowMs() + 600_000, () => areLinksOpened);
-  checkSettled({
+  await playOut({
     plan,
-    bank,
-    log: logCheck,
-    heard: receivers.heard,
-    posts: receivers.posted,
-    items: receivers.items,
-    told: {
-      confirmed: staff.confirmed(),
-      verdicts: staff.verdicts.confirmed(),
-      settlements: staff.settlements.told(),
-    },
-    nowMs: scheduler.nowMs(),
-    report,
-  });
-  const { hasParked, unreadable } = await checkRows({
-    plan,
-    log: logCheck,
-    staff,
+    beganMs: startMs + bootMs,
+    people,
     staffProcess,
-    trusted: commands.trusted(),
-    allDataKeys: rotations.allDataKeys(),
+    scheduler,
+    history,
+    cluster,
+    nodes,
+    pace,
+    bank,
+    links,
+    receivers,
+    staff,
+    commands,
+    rotations,
+    logCheck,
     verified,
     retentionMs,
-    mayLoseKeys: mayLoseKeysOf(plan, { beganMs: startMs + bootMs, lives: nodes.lives }),
-    nowMs: scheduler.nowMs,
-    runUntil,
-    report,
+    violations: { report, all },
   });
-  const hasFaults = () => all().some(isAboutTheEnd) || unreadable > 0;
-  const isWell = () => !hasParked && !hasFaults();
-  const hosts = nodes.names.filter(
-    (name) => nodes.roleOf(name) === 'http' && nodes.process(name).state() === 'running',
-  );
-  await checkHealth(people, { staffProcess, staff, hosts, runUntil, scheduler, report, hasFaults, isWell });
 
   // Its database goes with the server: to drop it would cost a checkpoint.
   await postgres.close();
@@ -294,6 +256,3 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     charges: bank.charges.length,
   };
 }
-
-const isAboutTheEnd = ({ invariant }: Violation): boolean =>
-  ['rows-differ', 'delivery-stuck', 'projection-behind'].includes(invariant);

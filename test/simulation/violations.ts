@@ -56,6 +56,7 @@ export const liveness = {
   'verify-missed': 'Nothing was verified on a day, or staff do not see what was found',
   'projection-behind': 'A projection has not caught up with the log',
   'rows-differ': 'Rows are not what the events lead to',
+  'export-wrong': 'An export of all payments lacks one, or an auditor is told that it was changed',
   'health-lies': 'Health says ok while one of the above is false, or while it should tell of what fails',
   'health-cries-wolf': 'Health says that something is wrong, and nothing is',
 } as const;

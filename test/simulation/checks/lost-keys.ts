@@ -28,7 +28,10 @@ export function mayLoseKeysOf(
       // While a process stands still or is cut off, it stores nothing again.
       const isHeldUp = faults.some(
         (each) =>
-          (each.kind === 'pause' || each.kind === 'cut' || each.kind === 'postgres-crash') &&
+          (each.kind === 'pause' ||
+            each.kind === 'cut' ||
+            each.kind === 'postgres-crash' ||
+            each.kind === 'postgres-read-only') &&
           beganMs + each.atMs + each.forMs >= sealedMs &&
           beganMs + each.atMs <= untilMs,
       );

@@ -144,7 +144,8 @@ export function createMonitor({
       if (!isTold && isAskedTwice && isOld)
         report('health-lies', name, `It says ${status}, and for ${nowMs - sinceMs} ms: ${what}`);
     }
-    const notOkForMs = nowMs - Math.max(host.notOkSinceMs ?? nowMs, host.untroubledSinceMs);
+    const { notOkSinceMs, untroubledSinceMs, changedMs } = host;
+    const notOkForMs = nowMs - Math.max(notOkSinceMs ?? nowMs, untroubledSinceMs, changedMs);
     const boundMs = isCalm() ? wellInCalmMs : wellWithinMs * plan.stretch;
     if (now.size === 0 && !hasRestore && notOkForMs > boundMs)
       report('health-cries-wolf', name, `It is ${status} for ${notOkForMs} ms, and nothing is wrong`);

@@ -5,6 +5,7 @@ import type { FaultKind, Plan } from '../plan.ts';
 import type { Report } from '../violations.ts';
 import type { Staff } from '../world/staff.ts';
 import { checkErased } from './erased.ts';
+import { checkExport } from './exported.ts';
 import type { LogCheck } from './log.ts';
 import { type createVerifiedCheck, kindsForStaff } from './verified.ts';
 
@@ -73,6 +74,11 @@ export async function checkRows({
         await staff.imports
           .check()
           .catch((error) => report('import-misjudged', 'staff', `Nothing can be imported: ${String(error)}`));
+      // Of a payment that nobody can read the rows lack what the file has; those of another log are not exported at all.
+      if (!has('restore') && unreadable.length === 0)
+        await checkExport(staff.stores, { log, trusted, report }).catch((error) =>
+          report('export-wrong', 'staff', `Nothing can be exported: ${String(error)}`),
+        );
       finished = true;
     });
   });

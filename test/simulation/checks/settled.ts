@@ -180,8 +180,10 @@ function checkDeliveries({ plan, log, heard, items, report }: Settled): void {
     if (booked < told) report('item-lost', id, `The land registry booked ${booked} of ${told} items`);
     const isTroubled = troubled.has(`REF-${merchants.map(String).indexOf(state.request.merchant.code)}`);
     if (isTroubled) continue;
-    for (const { change, atMs } of heard.get(id) ?? []) {
-      const waitedMs = atMs - (calledAtMs.get(change) ?? atMs);
+    // Staff may have it sent again much later.
+    for (const [change, [first]] of Map.groupBy(heard.get(id) ?? [], (each) => each.change)) {
+      const calledMs = calledAtMs.get(change);
+      const waitedMs = first && calledMs !== undefined ? first.atMs - calledMs : 0;
       if (waitedMs > callbackBoundMs)
         report('callback-late', id, `Callback ${change} arrived ${Math.round(waitedMs / 60_000)} min late`);
     }

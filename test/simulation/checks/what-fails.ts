@@ -30,7 +30,12 @@ const comparedWithinMs = 15_000;
 const fullForMs = 60_000;
 
 /** Of these, health says `error`; of all else at least `degraded`. */
-export const outages: readonly string[] = ['no event store', 'no PostgreSQL', 'a full disk'];
+export const outages: readonly string[] = [
+  'no event store',
+  'no PostgreSQL',
+  'PostgreSQL takes no writes',
+  'a full disk',
+];
 
 const followed: readonly Followed[] = [...allProjections, erasedKeysList, deliveryList, requeryList];
 
@@ -70,6 +75,7 @@ export function createWhatFails(
     const found = {
       'no event store': !hasMajority || !reached.some((node) => node === cluster.leader()),
       'no PostgreSQL': !hasPostgres,
+      'PostgreSQL takes no writes': hasPostgres && postgres.isReadOnly(),
       [wrongClock]: hasPostgres && clockErrorMs(host) > wrongClockMs,
       'a full disk': wasFullMs(host) < fullForMs - 1_000,
     };
@@ -103,7 +109,14 @@ export function createWhatFails(
       const isWhole = cluster.leader() !== null && cluster.running().length === cluster.names.length;
       const isNear = stores.every((store) => network.lateMs(host, store) === 0);
       const isRight = clockErrorMs(host) < tolerableDifferenceMs - 1_000;
-      return isWhole && postgres.isUp() && isNear && isRight && wasFullMs(host) > fullForMs;
+      return (
+        isWhole &&
+        postgres.isUp() &&
+        !postgres.isReadOnly() &&
+        isNear &&
+        isRight &&
+        wasFullMs(host) > fullForMs
+      );
     },
 
     async readRows(): Promise<void> {

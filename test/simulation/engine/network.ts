@@ -44,6 +44,8 @@ export type Network = {
   cut(from: string, to: string): () => void;
   /** Each message takes this much longer. */
   slow(name: string, delayMs: number): () => void;
+  /** Calls `run` once the `nth` message from now on of a process to one of these has reached it. */
+  onArrival(from: string, to: (name: string) => boolean, nth: number, run: () => void): void;
   /** By how much a question of one to the other, and its answer, are late; infinite while a way is cut. */
   lateMs(from: string, to: string): number;
 };
@@ -80,6 +82,17 @@ export function createNetwork({
   const cuts = new Map<string, number>();
   const delays = new Map<string, number>();
   const waiting = new Set<() => void>();
+  const awaited = new Set<{ from: string; to: (name: string) => boolean; left: number; run: () => void }>();
+
+  function arrived(from: string, to: string): void {
+    for (const each of awaited) {
+      if (each.from !== from || !each.to(to)) continue;
+      each.left -= 1;
+      if (each.left > 0) continue;
+      awaited.delete(each);
+      each.run();
+    }
+  }
 
   const isCut = (from: string, to: string) =>
     [`${from} ${to}`, `${from} *`, `* ${to}`].some((key) => (cuts.get(key) ?? 0) > 0);
@@ -148,6 +161,7 @@ export function createNetwork({
           history.trace(`${own.process.name}>${other.process.name} ${traced}`);
           if (other.process.state() === 'dead') breakOff(own, 'ECONNRESET');
           other.process.enter(() => other.open && other.receiver?.message(message));
+          if (awaited.size > 0) arrived(own.process.name, other.process.name);
         }),
       end: () =>
         send(() =>
@@ -228,6 +242,7 @@ export function createNetwork({
       };
     },
     slow: (name, delayMs) => count(delays, name, delayMs),
+    onArrival: (from, to, nth, run) => void awaited.add({ from, to, left: nth, run }),
     lateMs: (from, to) =>
       isCut(from, to) || isCut(to, from)
         ? Number.POSITIVE_INFINITY

@@ -40,9 +40,12 @@ export function createNodeLogs({
           has('postgres-failover', 'postgres-restore') && msg.startsWith('the hourly check found');
         // The reserve in the data folder was removed with what PostgreSQL lost, and the process started before that was back.
         const hasNoKeys = has('postgres-restore') && err?.type === 'KeysUnavailable';
+        // Staff are told that, too.
+        const isUnwritten =
+          has('postgres-read-only') && reason === 'PostgreSQL takes no writes at present' && !err;
         // What it finds is checked by itself.
         const isVerified = msg === 'the daily verification found violations';
-        const isKnown = isRefused || isNotSealed || isOfLostKeys || hasNoKeys || isVerified;
+        const isKnown = isRefused || isNotSealed || isOfLostKeys || hasNoKeys || isUnwritten || isVerified;
         if (level >= 50 && !outages.has(err?.type) && !isKnown)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },

@@ -14,7 +14,7 @@ import { streamsService } from '../../../packages/embedded/eventstore/wire.ts';
 import { answerMembers, notLeader, seenBy } from '../../support/event-store-nodes.ts';
 import type { History } from '../engine/history.ts';
 import type { Network } from '../engine/network.ts';
-import { createProcess, type SimulatedProcess, uuidOf } from '../engine/process.ts';
+import { createProcess, type SimulatedProcess, uuidOf, within } from '../engine/process.ts';
 import type { Random } from '../engine/random.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { copyUpTo, withKnownEnd } from './event-log.ts';
@@ -75,7 +75,9 @@ export function createEventStoreCluster({
   random: Random;
   history: History;
 }): EventStoreCluster {
-  let storage = withKnownEnd(openStorage(':memory:'));
+  // What no node writes has the time of the simulation, too.
+  const clerk = createProcess({ name: 'event store', scheduler, random: random.fork('clerk') });
+  let storage = within(clerk, () => withKnownEnd(openStorage(':memory:')));
   let leader: string | null = names[0] ?? null;
   let full = false;
   let torn: { forMs: number; isStored: boolean } | null = null;
@@ -249,7 +251,8 @@ export function createEventStoreCluster({
         metadata: Buffer.from(JSON.stringify(metadata)),
       } as const;
       const deadlineMs = Number.POSITIVE_INFINITY;
-      await storage.append({ stream, expected: 'any', events: [event], deadlineMs });
+      const append = { stream, expected: 'any', events: [event], deadlineMs } as const;
+      await within(clerk, () => storage.append(append));
       spread();
     },
     setFull(next) {

@@ -29,6 +29,8 @@ const settings = {
   jit: 'off',
   max_parallel_workers_per_gather: '0',
   max_connections: '200',
+  // Who closes a circle gives up: after a second of the real time, it might be another.
+  deadlock_timeout: '1ms',
 };
 
 /** Part of the name of its socket. */

@@ -2,24 +2,40 @@
 import type { Connection } from '../engine/network.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import { type Announcements, listened } from './postgres-announcements.ts';
-import type { Backend, Backends } from './postgres-backend.ts';
+import { ask, type Backend, type Backends } from './postgres-backend.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import {
   announces,
+  askForLimits,
   begins,
   channelOf,
   createSplitter,
   createUnnaming,
-  fatalError,
+  durationOf,
+  errorMessage,
+  limitsWaits,
   rewriteStart,
   sqlOf,
   type TimedSettings,
+  valuesOf,
   type WireMessage,
   withClock,
 } from './postgres-wire.ts';
 
 /** How long the server may take before we ask whether the session waits for a lock. */
 const patienceMs = 5;
+
+/** As PostgreSQL says them. */
+const limitErrors = {
+  lock_timeout: ['55P03', 'canceling statement due to lock timeout'],
+  statement_timeout: ['57014', 'canceling statement due to statement timeout'],
+} as const;
+
+/** Whether a session waits for a lock, and in a circle. */
+const waitsSql = `
+  with recursive awaited (pid) as (
+    select unnest(pg_blocking_pids($1)) union select unnest(pg_blocking_pids(pid)) from awaited)
+  select count(*) > 0 as blocked, coalesce(bool_or(pid = $1), false) as deadlocked from awaited`;
 
 export type Session = ReturnType<typeof createSession>;
 
@@ -50,7 +66,12 @@ export function createSession({
   /** What it will be told when it is in no transaction. */
   let untold: Buffer[] = [];
   let timed: TimedSettings = {};
+  /** Of its transaction. */
+  let limits: TimedSettings = {};
+  let limited = false;
+  let exceeded: keyof typeof limitErrors = 'statement_timeout';
   let blocked = false;
+  let readOnly = false;
   let isLeaving = false;
   // Within a group of messages that the server has not been asked to end.
   let isOpen = false;
@@ -77,8 +98,9 @@ export function createSession({
       return was;
     },
 
-    async send(bytes: Buffer, now: Date): Promise<void> {
+    async send(bytes: Buffer, { now, readOnly }: { now: Date; readOnly: boolean }): Promise<void> {
       cancelTimer();
+      await self.setReadOnly(readOnly);
       const given: Buffer[] = [];
       let replies = 0;
       for (const message of splitRequests(bytes).flatMap(unname)) {
@@ -96,6 +118,7 @@ export function createSession({
         }
         const sql = sqlOf(message);
         if (announces(sql)) announced = true;
+        if (limitsWaits(sql)) limited = true;
         const channel = channelOf(sql);
         if (channel !== null) {
           await announcements.listen(channel);
@@ -115,34 +138,72 @@ export function createSession({
       if (given.length > 0) backend?.send(Buffer.concat(given), replies);
     },
 
+    /** A transaction that has begun stays as it is. */
+    async setReadOnly(next: boolean): Promise<void> {
+      if (!backend || next === readOnly || isOpen) return;
+      if (backend.hasEnded() || backend.isBusy() || backend.isInTransaction()) return;
+      readOnly = next;
+      await ask(backend, [`set default_transaction_read_only = ${next}`]);
+    },
+
     /** Resolves once the session is idle, has ended or waits for a lock. */
     async settle(): Promise<void> {
       if (!backend) return;
+      cancelTimer();
       blocked = false;
       while (!(await backend.rest(patienceMs))) {
-        const { rows } = await server.query('select cardinality(pg_blocking_pids($1)) > 0 as blocked', [
-          backend.pid(),
-        ]);
-        if (!rows[0]?.blocked || !backend.isBusy()) continue;
+        const { rows } = await server.query(waitsSql, [backend.pid()]);
+        // The server ends a deadlock itself.
+        if (!rows[0]?.blocked || rows[0].deadlocked || !backend.isBusy()) continue;
         blocked = true;
-        self.watch(timed.statement_timeout, () => onExpired(self));
+        self.watchWait();
         break;
       }
       hear(backend.takeAnswers());
       tell();
+      if (!blocked) await self.noteLimits();
       if (backend.hasEnded()) self.ended = true;
       else if (!blocked && backend.isInTransaction())
         self.watch(timed.idle_in_transaction_session_timeout, () => {
-          connection.send(fatalError('25P03', 'terminating connection due to idle-in-transaction timeout'));
+          connection.send(
+            errorMessage('FATAL', '25P03', 'terminating connection due to idle-in-transaction timeout'),
+          );
           onExpired(self);
         });
     },
 
-    /** Interrupts the statement that waits for a lock. */
+    /** What its transaction has said of how long it may wait. */
+    async noteLimits(): Promise<void> {
+      if (!backend?.isInTransaction()) limits = {};
+      else if (limited && !backend.isBusy() && !isOpen) {
+        const said = (await ask(backend, askForLimits)).filter(({ type }) => type === 'D');
+        const [lock_timeout, statement_timeout] = said.map(({ bytes }) =>
+          durationOf(valuesOf(bytes)[0] ?? ''),
+        );
+        limits = { ...(lock_timeout && { lock_timeout }), ...(statement_timeout && { statement_timeout }) };
+      }
+      limited = false;
+    },
+
+    /** Until it has waited for as long as it may. */
+    watchWait(): void {
+      const { lock_timeout = Number.POSITIVE_INFINITY, statement_timeout = Number.POSITIVE_INFINITY } = {
+        ...timed,
+        ...limits,
+      };
+      exceeded = lock_timeout < statement_timeout ? 'lock_timeout' : 'statement_timeout';
+      const limitMs = Math.min(lock_timeout, statement_timeout);
+      self.watch(Number.isFinite(limitMs) ? limitMs : undefined, () => onExpired(self));
+    },
+
+    /** Interrupts the statement that has waited for a lock for too long. */
     async cancel(): Promise<void> {
       if (!backend || !blocked) return;
       await server.query('select pg_cancel_backend($1)', [backend.pid()]);
       while (!(await backend.rest(patienceMs)));
+      const [code, message] = limitErrors[exceeded];
+      const error = errorMessage('ERROR', code, message);
+      hear(backend.takeAnswers().map((each) => (each.type === 'E' ? { ...each, bytes: error } : each)));
       blocked = false;
     },
 

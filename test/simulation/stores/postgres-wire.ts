@@ -44,6 +44,7 @@ export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
 /** Settings of a session that would count real time: the simulated server has its own clock for them. */
 const timedSettings = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'] as const;
+const waits = /\b(?<!\.)(?=(?:statement|lock)_timeout\b)/g;
 export type TimedSettings = Partial<Record<(typeof timedSettings)[number], number>>;
 
 /** The message that opens a session, for another database, without a name and without what counts real time. */
@@ -73,9 +74,9 @@ export function startMessage(settings: readonly string[]): Buffer {
 }
 
 /**
- * Has those of a session's statements that ask for the time or announce something parsed whenever they are executed,
- * without their names: one that is parsed once would keep the time at which that was, and its later uses would not show
- * what it announces.
+ * Has those of a session's statements that ask for the time, announce something or limit a wait parsed whenever they are
+ * executed, without their names: one that is parsed once would keep the time at which that was, and its later uses would
+ * not show what it does.
  */
 export function createUnnaming(): (message: WireMessage) => WireMessage[] {
   const parsed = new Map<string, Buffer>();
@@ -94,7 +95,7 @@ export function createUnnaming(): (message: WireMessage) => WireMessage[] {
     const rest = bytes.subarray(end + 1);
     if (type === 'P') {
       const sql = sqlOf(given);
-      if (name === '' || !(announces(sql) || asksForTime(sql))) return [given];
+      if (name === '' || !(announces(sql) || asksForTime(sql) || limitsWaits(sql))) return [given];
       parsed.set(name, Buffer.from(rest));
       return [];
     }
@@ -112,6 +113,20 @@ const asksForTime = (sql: string): boolean => sql.search(clockFunctions) >= 0;
 /** Whether a statement tells sessions that listen. */
 export const announces = (sql: string): boolean => /\bpg_notify\b|^\s*notify\b/i.test(sql);
 
+/** Whether a statement says how long the ones that follow in its transaction may wait. */
+export const limitsWaits = (sql: string): boolean => sql.search(waits) >= 0;
+
+/** Asks how long that is, as the session has it under names of our own. Empty for what it has not said. */
+export const askForLimits = ['lock_timeout', 'statement_timeout'].map(
+  (name) => `select current_setting('simulation.${name}', true)`,
+);
+
+/** `5s`, `300ms` or `300` in milliseconds; undefined for anything else. */
+export function durationOf(value: string): number | undefined {
+  const [, digits, unit] = /^(\d+)(ms|s)?$/.exec(value) ?? [];
+  return digits === undefined ? undefined : Number(digits) * (unit === 's' ? 1_000 : 1);
+}
+
 /** The channel to which a statement listens; null if it does not. The simulator knows it as the program writes it. */
 export function channelOf(sql: string): string | null {
   const [, channel = null] = /^listen "([^"]+)"$/.exec(sql) ?? [];
@@ -122,13 +137,18 @@ export function channelOf(sql: string): string | null {
 /** Whether a statement only begins a transaction of the usual kind: each statement in it sees what is committed by then. */
 export const begins = (sql: string): boolean => /^begin;?$/i.test(sql);
 
-/** A message with the statement `sql`, in which PostgreSQL's clock shows `now`. Values travel apart and stay as they are. */
+/**
+ * A message with the statement `sql`, in which PostgreSQL's clock shows `now`, and limits of waits are not the server's.
+ * Values travel apart and stay as they are.
+ */
 export function withClock({ type, bytes }: WireMessage, sql: string, now: Date): Buffer {
-  if (!asksForTime(sql)) return bytes;
+  if (!asksForTime(sql) && !limitsWaits(sql)) return bytes;
   const body = bytes.subarray(5);
   const start = type === 'P' ? body.indexOf(0) + 1 : 0;
   const end = body.indexOf(0, start);
-  const replaced = sql.replace(clockFunctions, `(timestamptz '${now.toISOString()}')`);
+  const replaced = sql
+    .replace(clockFunctions, `(timestamptz '${now.toISOString()}')`)
+    .replace(waits, 'simulation.');
   return wireMessage(
     type,
     Buffer.concat([body.subarray(0, start), Buffer.from(replaced), body.subarray(end)]),
@@ -142,8 +162,8 @@ export function sqlOf({ type, bytes }: WireMessage): string {
   return bytes.toString('utf8', start, bytes.indexOf(0, start));
 }
 
-/** An error that ends the session. */
-export function fatalError(code: string, message: string): Buffer {
-  const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${message}`].map(text);
+/** An error; one that is FATAL ends the session. */
+export function errorMessage(severity: 'ERROR' | 'FATAL', code: string, message: string): Buffer {
+  const fields = [`S${severity}`, `V${severity}`, `C${code}`, `M${message}`].map(text);
   return wireMessage('E', Buffer.concat([...fields, Buffer.from([0])]));
 }

@@ -27,6 +27,9 @@ export type SimulatedPostgres = {
   /** When it last did, by the true time; 0 if it never has. */
   failedOverAtMs(): number;
   isUp(): boolean;
+  /** Transactions that begin while it is read-only can write nothing. */
+  setReadOnly(readOnly: boolean): void;
+  isReadOnly(): boolean;
   /** What it holds, also while no client reaches it. To be awaited by an event of the scheduler. */
   read(sql: string): Promise<string[][]>;
   close(): Promise<void>;
@@ -55,6 +58,7 @@ export function createPostgres({
   let current = database;
   let copies = 0;
   let failedOverAtMs = 0;
+  let readOnly = false;
   let announcements = createAnnouncements(backends, current);
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
@@ -68,7 +72,7 @@ export function createPostgres({
 
   async function carryOut(session: Session, bytes: Buffer): Promise<void> {
     if (session.ended) return;
-    await session.send(bytes, new Date(process.nowMs()));
+    await session.send(bytes, { now: new Date(process.nowMs()), readOnly });
     if (session.isLeaving()) return end(session);
     await settleAll(session);
   }
@@ -198,6 +202,11 @@ export function createPostgres({
     },
     failedOverAtMs: () => failedOverAtMs,
     isUp: () => stopListening !== null,
+    setReadOnly(next) {
+      history.tell(`postgres: takes ${next ? 'no writes' : 'writes again'}`);
+      readOnly = next;
+    },
+    isReadOnly: () => readOnly,
     async read(sql) {
       const { backend } = await backends.take(startMessage(['user', 'ledger', 'database', current]), '');
       const said = await ask(backend, [sql]);

@@ -27,6 +27,8 @@ export type World = {
   history: History;
   /** How long an answer may take. */
   patienceMs: number;
+  /** Pauses of the program then take minutes, and nobody waits for so long. */
+  isCalm: () => boolean;
   /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
   troubled: ReadonlySet<string>;
   /** Since when a charge of the payment is recorded, in whatever way; null if none is, or if pages may be old. */
@@ -253,15 +255,19 @@ const saysAsAt = (page: string) =>
 
 async function timed(
   what: string,
-  { process, pickHttp, report, patienceMs, troubled }: World,
+  { process, pickHttp, report, patienceMs, isCalm, troubled }: World,
   run: (host: string) => Promise<Answer | null>,
 ): Promise<Answer | null> {
   const host = pickHttp();
   const startedMs = process.nowMs();
   const answer = await run(host);
   const tookMs = process.nowMs() - startedMs;
-  if (answer && tookMs > patienceMs && !troubled.has(host))
-    report('slow-answer', what, `Answered ${answer.status} after ${tookMs} ms`);
+  if (tookMs > patienceMs && !troubled.has(host) && (answer || !isCalm()))
+    report(
+      'slow-answer',
+      what,
+      `${answer ? `Answered ${answer.status}` : 'Not answered'} after ${tookMs} ms`,
+    );
   return answer;
 }
 

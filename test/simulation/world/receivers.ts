@@ -105,6 +105,7 @@ export function startReceivers({
       moods[index] = mood;
       history.tell(`merchant ${index}: its receiver ${mood === 'well' ? 'is well' : mood}`);
     },
+    names: processes.map(({ name }) => name),
     heard,
     posted,
     items,

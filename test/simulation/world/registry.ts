@@ -1,6 +1,7 @@
 /** The transaction registry, which knows every attempt that has ended, except during its outages. */
 import { createServer } from 'node:http';
 import type { SimulatedProcess } from '../engine/process.ts';
+import type { RegistryTrouble } from '../plan.ts';
 import type { Bank, Order } from './bank.ts';
 import { malaysianTime, ringgit } from './gateway.ts';
 
@@ -9,18 +10,23 @@ const statusOf = { charged: '1', declined: '2', cancelled: '2', open: '0' } as c
 const statusInRegistry = ({ isPending, registry, status }: Order): string =>
   !registry && isPending && status === 'open' ? '3' : statusOf[registry ? 'open' : status];
 
+const slowMs = 9_000;
+
 export function startTransactionRegistry({ process, bank }: { process: SimulatedProcess; bank: Bank }) {
-  let isOut = false;
+  let trouble: RegistryTrouble | null = null;
   const chargeOf = ({ chargeId, orderNo }: Order) =>
     bank.charges.find((each) => each.id === chargeId && each.orderNo === orderNo);
   process.enter(() =>
-    createServer((request, response) => {
+    createServer(async (request, response) => {
       const url = new URL(request.url ?? '', 'http://registry.example');
-      if (isOut) {
+      if (trouble === 'hangs') return;
+      if (trouble === 'fails') {
         response.statusCode = 500;
         response.end();
         return;
       }
+      // Just within the time that the program waits for it.
+      if (trouble === 'slow') await process.runtime.sleep(slowMs);
       const query = url.searchParams;
       const isOfLand = url.pathname === '/transaction-extras';
       const record = /^\/transactions\/(.+)$/.exec(url.pathname)?.[1];
@@ -50,16 +56,23 @@ export function startTransactionRegistry({ process, bank }: { process: Simulated
           payment_datetime: malaysianTime(order.endedAtMs),
         }));
       response.setHeader('content-type', 'application/json');
-      response.end(
-        JSON.stringify(
-          isOfLand ? extras : record === undefined ? records : records.find(({ id }) => id === record),
-        ),
-      );
+      const found = isOfLand
+        ? extras
+        : record === undefined
+          ? records
+          : records.find(({ id }) => id === record);
+      const body = JSON.stringify(trouble === 'empty' ? [] : found) ?? '';
+      const half = body.slice(0, body.length / 2);
+      if (trouble !== 'breaks') return void response.end(trouble === 'garbled' ? half : body);
+      response.setHeader('content-length', body.length + 1);
+      response.write(half);
+      await process.runtime.sleep(100);
+      response.destroy();
     }).listen(80),
   );
   return {
-    setOut: (out: boolean) => {
-      isOut = out;
+    setTrouble: (next: RegistryTrouble | null) => {
+      trouble = next;
     },
   };
 }

@@ -1,5 +1,4 @@
 /** Staff who record what was settled: in any order, twice, corrected, and at times two of them at once. */
-import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute, loadHead } from '../../../src/commands/execute.ts';
@@ -17,6 +16,7 @@ import type { Random } from '../engine/random.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
 import { createPayouts, type Settlement, type SettlementFile } from './payouts.ts';
+import { createSettlementJudge, hashOf, respelled } from './settlement-judge.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What staff were told of a settlement last: which file is recorded; null for one that is reversed. */
@@ -54,6 +54,7 @@ export function createSettlements({
 }) {
   const execute = createExecute({ eventStore, decider: settlementDecider });
   const payouts = createPayouts({ bank, nowMs: () => runtime.now().getTime() });
+  const { judgeOf, checkParts } = createSettlementJudge({ bank, logCheck, report, servesOldState, payouts });
   const told = new Map<string, ToldSettlement>();
   /** Of those, nobody can say what is true: an answer is missing. */
   const unsure = new Set<string>();
@@ -88,10 +89,9 @@ export function createSettlements({
     const { reference } = settlement;
     const what = `${by}: ${isConfirmed ? 'confirmed ' : ''}import of ${reference} with ${file.rows.length} rows`;
     return await untilTold(what, async () => {
-      const judge = createJudge(file);
+      const judge = judgeOf(settlement, file);
       const named: number[] = [];
       const repeated: number[] = [];
-      const judgeRepeated = createRepeatJudge(settlement, file);
       const stream = textOf(file.text);
       const onBadRow = ({ fault, line }: { fault: string; line: number }) =>
         void (/is already in/.test(fault) ? repeated : named).push(line);
@@ -103,116 +103,14 @@ export function createSettlements({
           ? terminal.run(what, { forMs: imports * 10 }, (own) => importSettlement(own, given))
           : importSettlement({ eventStore, db, runtime }, given)));
       } catch (error) {
-        if (error instanceof Refused && ['settlement_recorded', 'settlement_in_doubt'].includes(error.code)) {
-          judge(reference, named);
-          judgeRepeated(repeated);
-        }
+        if (error instanceof Refused && ['settlement_recorded', 'settlement_in_doubt'].includes(error.code))
+          judge({ named, repeated });
         throw error;
       }
-      judge(reference, named);
-      judgeRepeated(repeated);
+      judge({ named, repeated });
       if (isNew) checkParts(settlement, file, named);
       return 'recorded';
     });
-  }
-
-  /** Compares which charges are named as missing with what the books had before the import and after it. */
-  function createJudge({ rows }: SettlementFile) {
-    const isDoubtful = servesOldState();
-    const before = rows.map((row) => timesBooked(row) - timesWithdrawn(row));
-    return (reference: string, named: readonly number[]) => {
-      if (isDoubtful || servesOldState()) return;
-      const judged = rows.map((row, index) => ({
-        ...row,
-        isNamed: named.includes(index + 2),
-        had: before[index] ?? 0,
-      }));
-      const alike = Map.groupBy(
-        judged,
-        ({ amountSen, transactionId }) => `${amountSen} sen of ${transactionId}`,
-      );
-      for (const [what, charges] of alike) {
-        const [first] = charges;
-        if (!first || first.transactionId === '' || isOdd(first.transactionId)) continue;
-        const found = charges.filter(({ isNamed }) => !isNamed);
-        // Which of them is missing, the gateway's numbers say. A row with such a number alone may always be.
-        const missing = charges.filter(({ isNamed, namesPayment }) => isNamed && namesPayment);
-        if (found.length > timesBooked(first))
-          report('settlement-misjudged', reference, `${what} counts as booked, and is not`);
-        if (missing.length > Math.max(0, charges.length - first.had))
-          report('settlement-misjudged', reference, `${what} counts as missing, and was booked before`);
-      }
-    };
-  }
-
-  /** Compares which charges are named as paid out before with what other payouts in effect had before the import and after it. */
-  function createRepeatJudge({ reference }: Settlement, { rows }: SettlementFile) {
-    const isDoubtful = servesOldState();
-    const before = paidOutBeside(reference);
-    return (repeated: readonly number[]) => {
-      if (isDoubtful || servesOldState()) return;
-      const after = paidOutBeside(reference);
-      for (const [index, { chargeId, transactionId }] of rows.entries()) {
-        if (!before.has(chargeId) || !after.has(chargeId) || isOdd(transactionId)) continue;
-        if (!repeated.includes(index + 2))
-          report('settlement-misjudged', reference, `${chargeId} counts as new, and another payout has it`);
-      }
-    };
-  }
-
-  /** The ids of the charges that are named so in other payouts that the log has. */
-  function paidOutBeside(reference: string): ReadonlySet<string> {
-    logCheck.look();
-    const files = payouts.all().flatMap((other) => {
-      const { recorded, reversed } = logCheck.settlements.find(other);
-      if (other.reference === reference || !recorded || reversed) return [];
-      return other.files.filter((file) =>
-        [file, respelled(file, other.reference)].some((each) => hashOf(each) === recorded.file.sha256),
-      );
-    });
-    return new Set(files.flatMap(({ rows }) => rows.flatMap(({ chargeId }) => chargeId || [])));
-  }
-
-  type Row = SettlementFile['rows'][number];
-
-  function timesBooked({ amountSen, transactionId }: Row): number {
-    logCheck.look();
-    const debits = logCheck.payments.get(transactionId)?.debitsSen ?? [];
-    return debits.filter((sen) => sen === BigInt(amountSen)).length;
-  }
-
-  /** Such a charge counts as missing, unless another of the same amount is still in suspense. */
-  function timesWithdrawn({ amountSen, transactionId }: Row): number {
-    const withdrawn = logCheck.payments.get(transactionId)?.withdrawnSen ?? [];
-    return withdrawn.filter((sen) => sen === BigInt(amountSen)).length;
-  }
-
-  /** Of a stream that nobody can read, or with a number that another payment has, the journal knows less than we do. */
-  function isOdd(transactionId: string): boolean {
-    const ids = bank.chargesOf(transactionId).map(({ id }) => id);
-    const isShared = bank.charges.some(
-      (each) => each.transactionId !== transactionId && ids.includes(each.id),
-    );
-    return isShared || logCheck.payments.get(transactionId)?.isUnreadable === true;
-  }
-
-  /** What has no day was named to staff, and nothing else. */
-  function checkParts(settlement: Settlement, { rows }: SettlementFile, named: readonly number[]): void {
-    logCheck.look();
-    const { recorded } = logCheck.settlements.find(settlement);
-    if (settlement.kind === 'remittance') return;
-    const undated = (recorded?.parts ?? []).filter(
-      ({ account, openedOn }) => account.startsWith('gateway:') && openedOn === null,
-    );
-    const sum = (amounts: readonly { amountSen: number }[]) =>
-      amounts.reduce((total, { amountSen }) => total + amountSen, 0);
-    const namedSen = sum(rows.filter((_, index) => named.includes(index + 2)));
-    if (sum(undated) !== namedSen)
-      report(
-        'settlement-misjudged',
-        settlement.reference,
-        `${sum(undated)} sen have no day, and charges of ${namedSen} sen were named`,
-      );
   }
 
   async function reverse(settlement: Settlement): Promise<Told> {
@@ -295,13 +193,6 @@ export function createSettlements({
     },
   };
 }
-
-const respelled = (file: SettlementFile, reference: string): SettlementFile => ({
-  ...file,
-  text: file.text.replaceAll(reference, reference.toLowerCase().replace('-', ' -')),
-});
-
-const hashOf = ({ text }: SettlementFile) => createHash('sha256').update(text).digest('hex');
 
 async function* textOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

@@ -246,6 +246,8 @@ export function createStaff({
       }
     },
 
+    stores: { ...stores, db },
+
     /** They have these from now on. */
     setKeys,
 

@@ -1,0 +1,50 @@
+/** Processes that are killed at the worst moments, a PostgreSQL that can be read only, and a registry that answers badly. */
+import { type Kind, minute, second } from './fault-kinds.ts';
+
+/**
+ * What a process has asked for last is done, and it never hears so. Moments of a few milliseconds, which a time that is
+ * drawn hardly ever meets.
+ */
+const crashAtKind: Kind = {
+  kind: 'crash-at',
+  share: 0.12,
+  most: 6,
+  make: (random, names, activeMs) => {
+    const what = random.pick(['event store', 'event store', 'postgres', 'postgres', 'receiver'] as const);
+    const senders = what === 'receiver' ? names.filter((name) => name.startsWith('reactors')) : names;
+    return {
+      kind: 'crash-at',
+      atMs: random.integer(5 * second, activeMs),
+      node: random.pick(senders),
+      what,
+      nth: random.integer(1, what === 'receiver' ? 3 : 30),
+      forMs: random.pick([random.integer(1, 5), random.integer(20, 100)]) * second,
+    };
+  },
+};
+
+/** As a replica is to which a program was led too early, or a server whose disk its operators protect. */
+const readOnlyKind: Kind = {
+  kind: 'postgres-read-only',
+  share: 0.06,
+  most: 2,
+  make: (random, _, activeMs) => ({
+    kind: 'postgres-read-only',
+    atMs: random.integer(5 * second, activeMs),
+    forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
+  }),
+};
+
+const registryKind: Kind = {
+  kind: 'registry-trouble',
+  share: 0.1,
+  most: 4,
+  make: (random, _, activeMs) => ({
+    kind: 'registry-trouble',
+    atMs: random.integer(5 * second, activeMs + random.pick([0, 60]) * minute),
+    does: random.pick(['hangs', 'slow', 'breaks', 'garbled', 'empty'] as const),
+    forMs: random.pick([random.integer(5, 60) * second, random.integer(1, 60) * minute]),
+  }),
+};
+
+export const momentKinds: readonly Kind[] = [crashAtKind, readOnlyKind, registryKind];
