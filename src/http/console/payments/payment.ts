@@ -60,13 +60,11 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
 function summaryOf(payment: RequestedPayment) {
   const { status } = payment;
   const result = currentResult(payment);
-  const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
-  const mode = result?.mode || attempt?.mode;
   return {
     ...payment,
     status: standingOf(payment),
     price: priceOf(payment),
-    mode,
+    mode: result?.mode || attemptOf(payment, result?.sellerOrderNo ?? '')?.mode,
     paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
     isHolding: isHolding(payment.personalData),
