@@ -63,12 +63,12 @@ function summaryOf(payment: RequestedPayment) {
   return {
     ...payment,
     status: standingOf(payment),
-    price: priceOf(payment),
+    feeSen: priceOf(payment).feeSen,
     mode: result?.mode || attemptOf(payment, result?.sellerOrderNo ?? '')?.mode,
     paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
     isHolding: isHolding(payment.personalData),
     returned: (payment.adjustments ?? []).filter(({ kind }) => kind !== 'credited'),
-    isRefundable: chargesOf(payment).some(({ leftSen }) => leftSen > 0),
+    charges: chargesOf(payment),
   };
 }
