@@ -89,6 +89,7 @@ export function createOutbound(options: {
     target: URL,
     outgoing: Parameters<PostOutbound>[0],
     agent = keptAgents(),
+    isRepeat = false,
   ): Promise<OutboundAnswer> => {
     const { headers, body, signal } = outgoing;
     const sentMs = runtime.monotonicMs();
@@ -98,15 +99,14 @@ export function createOutbound(options: {
       const { 'retry-after': retryAfter = '' } = answered;
       const cancelTimer = runtime.setTimer(bodyTimeoutMs, () => request.destroy());
       const body = await readBody(request).finally(cancelTimer);
-      return { status: statusCode, retryAfter, body, isRepeat: false };
+      return { status: statusCode, retryAfter, body, isRepeat };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // The receiver has closed a connection that was idle. If it did read the request, it gets the same one again. One that
       // it has had for seconds was read: the attempt has failed, and is recorded before the next one.
       const isIdle = request.reusedSocket && runtime.monotonicMs() - sentMs < keptForMs;
-      if (isIdle && closed.has(error.code))
-        return { ...(await send(target, outgoing, createAgents(false))), isRepeat: true };
-      throw asOutboundError(error, target);
+      if (isIdle && closed.has(error.code)) return await send(target, outgoing, createAgents(false), true);
+      throw asOutboundError(error, target, isRepeat);
     }
   };
 
@@ -158,9 +158,10 @@ async function readBody(request: Stream): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBodyBytes));
 }
 
-function asOutboundError(error: RequestError, { protocol }: URL): Error {
+function asOutboundError(error: RequestError, { protocol }: URL, isRepeat: boolean): Error {
   if (error.cause instanceof AddressRefused || error.cause instanceof NoAnswer) return error.cause;
-  const wasConnected = error.timings?.[protocol === 'https:' ? 'secureConnect' : 'connect'] !== undefined;
+  const connect = protocol === 'https:' ? 'secureConnect' : 'connect';
+  const wasConnected = isRepeat || error.timings?.[connect] !== undefined;
   if (error instanceof TimeoutError)
     return new NoAnswer(wasConnected ? 'no answer in time' : 'no connection in time', wasConnected);
   const { syscall = '' } = Object(error.cause) as { syscall?: string };

@@ -19,30 +19,32 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
       const { note } = sealed.checkpoint;
       return { data: { checkpoint: note }, text: note.trimEnd() };
     }
+    const placed = await Array.fromAsync(allSeals(eventStore), (event) => {
+      const { position, revision } = event;
+      return { position, revision, seal: readSignedSeal(event) };
+    });
+    // A key that was lost hands over to nobody: ours, and those before it in its line, are listed after it all the same.
     const { current } = config.sealKeys;
-    const own = current === '' ? [] : [forAll(sealKeyOf(current).publicKey)];
-    // A key that was lost hands over to nobody: ours is listed after it all the same.
-    const keys = followKeys(own.length > 0 ? own : null);
-    const stored: (Seal | null)[] = [];
-    const lines: string[] = [];
+    const ours = new Set(current === '' ? [] : [sealKeyOf(current).publicKey]);
+    for (const { seal } of placed.toReversed())
+      if (seal?.handedOverBy && ours.has(seal.publicKey)) ours.add(seal.handedOverBy);
+    const own = Array.from(ours, forAll);
+    const keys = followKeys(own);
     let countBefore = 0;
-    for await (const event of allSeals(eventStore)) {
-      const seal = readSignedSeal(event);
-      if (seal) keys.take(seal, event, countBefore);
-      stored.push(seal);
+    for (const { position, seal } of placed) {
+      if (seal) keys.take(seal, { position }, countBefore);
       countBefore = seal?.count ?? countBefore;
-      lines.push(`${String(event.revision).padStart(6)}  ${sealText(seal)}`);
     }
+    const lines = placed.map(({ revision, seal }) => `${String(revision).padStart(6)}  ${sealText(seal)}`);
     const terms = keys.all().length > 0 ? keys.all() : own;
-    const newest = await lastCheckpoint(eventStore).catch(() => null);
-    const { origin: name } = newest?.checkpoint ?? { origin: '' };
-    const known = new Set([...keys.all(), ...own].map(({ publicKey }) => publicKey));
+    const name = (await lastCheckpoint(eventStore).catch(() => null))?.checkpoint.origin ?? '';
+    const known = new Set([...keys.all().map(({ publicKey }) => publicKey), ...ours]);
     const verifiers = (name === '' ? [] : [...known]).map((key) =>
       verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }),
     );
     const count = `${plural(lines.length, 'seal')}.`;
     const text = [...terms.map(termText), ...verifiers, ...lines, count].join('\n');
-    return { data: { keys: terms, verifiers, seals: stored }, text };
+    return { data: { keys: terms, verifiers, seals: placed.map(({ seal }) => seal) }, text };
   });
 
 function sealText(seal: Seal | null): string {

@@ -145,6 +145,11 @@ test('a connection serves several requests, for some seconds', async (t) => {
   server.once('request', (_, response) => response.socket?.end('SSH-2.0-OpenSSH\r\n'));
   await t.throwsAsync(send(), { instanceOf: NoAnswer });
   t.is(connections.length, before + 1, 'an answer that is not HTTP is no closed connection');
+  await send();
+  // The receiver ends with the request that it has: it may have arrived, although nobody takes the second connection.
+  server.once('request', () => server.close().closeAllConnections());
+  const ended = await t.throwsAsync<NoAnswer>(send(), { message: 'connection refused' });
+  t.true(ended?.wasConnected);
   const [idle] = connections;
   if (idle?.closed === false) await once(idle, 'close');
 });

@@ -54,7 +54,7 @@ export function followKeys(trusted: readonly KeyTerm[] | null) {
     !trusted || periods.some((each) => each.line === line && termOf(each.publicKey));
   return {
     /** What is wrong with the key of the next seal; null if nothing is. */
-    take(seal: Seal, { position }: RecordedEvent, countBefore: number): string | null {
+    take(seal: Seal, { position }: Pick<RecordedEvent, 'position'>, countBefore: number): string | null {
       const { publicKey, handedOverBy, count } = seal;
       const term = termOf(publicKey);
       if (term && (count < term.from || count > term.to))

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
+import { sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { checkpointText, rawKeyOf, signatureLine, verifierText } from '@ledger/transparency-log/note.ts';
 import test, { type ExecutionContext } from 'ava';
 import { lastCheck } from '../../../src/audit/background-check/schedule.ts';
@@ -118,20 +119,31 @@ test.serial('exit code 0 or 1, by the key that an auditor keeps', async (t) => {
   }
 });
 
-test.serial('after a lost key, `ledger seals` has both keys for the file of an auditor', async (t) => {
+test.serial('after a lost key, `ledger seals` has every key for the file of an auditor', async (t) => {
   const { eventStore, port } = await tampered(t, file, () => {});
   const url = `esdb://127.0.0.1:${port}?tls=false`;
   const lost = { name: 'SEAL_KEY', key: otherKey.publicKey, others: null };
   await assertKey(lost, { eventStore, runtime: systemRuntime, signal: new AbortController().signal });
+  const sealing = await freshSealing(t);
+  const kept = join(await temporaryFolder(t), 'kept.txt');
+  const thirdKey = sealKeyOf('781d'.repeat(16));
+  const listedAs = async (seed: string, before: string) => {
+    const { said } = await ledger(t, url, 'seals', { SEAL_KEY: seed.repeat(16) });
+    t.true(said.startsWith(before), said);
+    await writeFile(kept, said);
+    const verified = await ledger(t, url, 'verify', '--public-key', kept);
+    t.is(verified.code, 0, verified.said);
+  };
+  const ofLost = `For checkpoints of 0 to ${filled} events\n${pemOf(key)}`;
   await append(eventStore, paymentId(93), [paymentRequested()]);
   // The key's own fingerprint is an event, too.
-  await sealAll(eventStore, await freshSealing(t), filled + 2, otherKey);
-  const listed = await ledger(t, url, 'seals', { SEAL_KEY: '07e4'.repeat(16) });
-  t.true(listed.said.startsWith(`For checkpoints of 0 to ${filled} events\n${pemOf(key)}`), listed.said);
-  const both = join(await temporaryFolder(t), 'both.txt');
-  await writeFile(both, listed.said);
-  const { code, said } = await ledger(t, url, 'verify', '--public-key', both);
-  t.is(code, 0, said);
+  await sealAll(eventStore, sealing, filled + 2, otherKey);
+  await listedAs('07e4', ofLost);
+  // The next one is handed over to, as usual.
+  await append(eventStore, paymentId(94), [paymentRequested()]);
+  await sealAll(eventStore, sealing, filled + 3, thirdKey, otherKey);
+  const ofSecond = `For checkpoints of ${filled + 1} to ${filled + 2} events\n${pemOf(otherKey)}`;
+  await listedAs('781d', `${ofLost}${ofSecond}`);
 });
 
 test.serial('the daily verification: in a process of its own, which records what it found', async (t) => {

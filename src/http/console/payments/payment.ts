@@ -60,17 +60,15 @@ export const showPayment: Page = async (ctx, { config, eventStore, runtime, show
 function summaryOf(payment: RequestedPayment) {
   const { status } = payment;
   const result = currentResult(payment);
-  const attempt = attemptOf(payment, result?.sellerOrderNo ?? '');
-  const mode = result?.mode || attempt?.mode;
   return {
     ...payment,
     status: standingOf(payment),
-    price: priceOf(payment),
-    mode,
+    feeSen: priceOf(payment).feeSen,
+    mode: result?.mode || attemptOf(payment, result?.sellerOrderNo ?? '')?.mode,
     paidAt: status === 'succeeded' ? (result?.paidAt ?? result?.at ?? '') : '',
     gatewayTransactionId: result?.gatewayTransactionId ?? '',
     isHolding: isHolding(payment.personalData),
     returned: (payment.adjustments ?? []).filter(({ kind }) => kind !== 'credited'),
-    isRefundable: chargesOf(payment).some(({ leftSen }) => leftSen > 0),
+    charges: chargesOf(payment),
   };
 }
