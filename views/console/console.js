@@ -64,15 +64,17 @@ const isBusy = () =>
     (field) => field.value !== field.defaultValue,
   );
 
-// A link is known by its address, a button by its form; there may be several alike.
-const identityOf = (element) => element.href ?? (element.form ?? element).outerHTML;
+// A link is known by its address, a button by its form, anything else by its class; there may be several alike.
+const identityOf = (element) => element.href ?? element.form?.outerHTML ?? element.className;
 
 // Keeps the focus where it is, or at least in the page, for those who go through it by keyboard.
 const replaceWith = (page) => {
   const focused = live.querySelector(':focus');
   const identity = focused && identityOf(focused);
   const alike = () =>
-    [...live.querySelectorAll('a, button, [tabindex]')].filter((each) => identityOf(each) === identity);
+    [...live.querySelectorAll('a, button, summary, [tabindex]')].filter(
+      (each) => identityOf(each) === identity,
+    );
   const place = alike().indexOf(focused);
   live.replaceChildren(...page.childNodes);
   live.querySelectorAll('table[data-sort]').forEach(makeSortable);

@@ -30,7 +30,7 @@ export function whereFound(query: Knex.QueryBuilder, typed: string): void {
     // A reference without letters and digits has no key.
     either.where('reference', indexable(typed));
     // On a receipt, the number of an item is the receipt's and two digits.
-    const ofItem = keyOf(typed.trim().replace(/-\d{2,3}$/, ''));
+    const ofItem = keyOf(typed.trim().replace(/-\d\d$/, ''));
     if (text !== '') either.orWhereRaw('keys && ?::text[]', [[`=${text}`, `~${text}`, `=${ofItem}`]]);
     if ([...text].length >= shortestPart)
       either.orWhereRaw(

@@ -79,6 +79,11 @@ test.serial('an admin with scripts and a member without them do their work', asy
       const pausesMs = readAtMs.slice(1).map((atMs, index) => atMs - (readAtMs[index] ?? 0));
       t.true(pausesMs.length > 0 && Math.min(...pausesMs) >= 6_000, pausesMs.join());
       await page.unroute(slowly);
+      await page.getByRole('link', { name: 'LIVE-1' }).click();
+      await page.getByText('Add a note').focus();
+      await postResult(baseUrl, gatewayResult(new URL(page.url()).pathname.slice(-26)));
+      await page.getByText('Successful').first().waitFor();
+      t.is(await page.evaluate('document.activeElement.textContent'), 'Add a note', 'where the keyboard was');
     }
     await findPayment(page, scripts);
     await look('a payment');

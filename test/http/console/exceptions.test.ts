@@ -435,6 +435,8 @@ test.serial('staff settle an attempt whose outcome nobody knows by a verdict and
     t.is(answer.status, 400, JSON.stringify(wrong));
     t.true((await answer.text()).includes('role="alert"'));
   }
+  const free = await admin.post(path, { ...verdict, amount: '0.00' });
+  t.regex(await free.text(), /an amount of more than 0\.00/);
   for (const gone of [`attempt/${id}/2`, `attempt/${id}/x`, 'attempt/x/1'])
     t.is((await admin.get(`/console/exceptions/${gone}`)).status, 404, gone);
   t.is((await app.eventStore.load(paymentStream(id))).length, 3);

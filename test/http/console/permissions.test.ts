@@ -14,7 +14,8 @@ test.serial('nobody gets in without signing in', async (t) => {
   for (const { method, path } of app.consoleRoutes) {
     const answer = await fetch(`${app.url}${pathOf(path)}`, { method, redirect: 'manual' });
     t.is(answer.status, 303, `${method} ${path}`);
-    t.is(answer.headers.get('location'), `/console/sign-in${method === 'post' ? '?notice=expired' : ''}`);
+    const notice = path.endsWith('/sign-out') ? '?notice=signed-out' : '?notice=expired';
+    t.is(answer.headers.get('location'), `/console/sign-in${method === 'post' ? notice : ''}`);
   }
 });
 

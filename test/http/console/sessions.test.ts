@@ -122,8 +122,11 @@ test.serial('signed out is signed out everywhere', async (t) => {
   t.is(answer.status, 303);
   t.regex(answer.headers.getSetCookie()[0] ?? '', /^console=; .*Max-Age=0$/);
   t.is((await elsewhere.get(anyPage)).headers.get('location'), '/console/sign-in');
-  const form = await elsewhere.post('/console/sign-out', { token: 'of the session that has ended' });
+  const token = 'of the session that has ended';
+  const form = await elsewhere.post(`${anyPage}/notes`, { token });
   t.is(form.headers.get('location'), '/console/sign-in?notice=expired', 'nothing of it was done');
+  const again = await elsewhere.post('/console/sign-out', { token });
+  t.is(again.headers.get('location'), answer.headers.get('location'), 'what was asked for is so');
   t.regex(await elsewhere.read('/console/sign-in?notice=expired'), /What you sent was not recorded/);
 });
 

@@ -56,7 +56,7 @@ export const unknownOutcome = exceptionForm<FinalOutcome>({
 function readVerdict(outcome: Verdict, { amount = '', gatewayTransactionId = '' }: Fields) {
   if (outcome === 'failed') return { outcome, amountSen: null, gatewayTransactionId: '' };
   const amountSen = readAmount(amount.trim());
-  if (amountSen === null || amountSen <= 0) throw new InvalidFields('Write an amount as 120.50');
+  if (!amountSen) throw new InvalidFields('Write an amount of more than 0.00, such as 120.50');
   const id = gatewayTransactionId.trim();
   if (!/^[\x21-\x7e]{0,100}$/.test(id))
     throw new InvalidFields(

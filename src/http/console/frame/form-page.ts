@@ -38,8 +38,7 @@ export const submitForm =
     } catch (error) {
       [ctx.status, problem] = problemOf(error);
     }
-    const again = await model(ctx, dependencies, typed);
-    await dependencies.show(ctx, template, { problem, faults, ...again });
+    await dependencies.show(ctx, template, { problem, faults, ...(await model(ctx, dependencies, typed)) });
   };
 
 /** What staff can mend, or wait for. Throws every other error. */

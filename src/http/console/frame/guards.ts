@@ -52,7 +52,8 @@ export function createPermit({ eventStore, returnTo, sessions }: PageDependencie
       if (!staff) {
         // What leads there after signing in is a page of the console, wherever the link to it was.
         if (permission !== 'viewPersonalData' || isFromOwnPage(ctx)) returnTo.remember(ctx);
-        return ctx.method === 'POST' ? leadTo(ctx, signInPath, 'expired') : seeOther(ctx, signInPath);
+        const notice = ctx.path.endsWith('/sign-out') ? 'signed-out' : 'expired';
+        return ctx.method === 'POST' ? leadTo(ctx, signInPath, notice) : seeOther(ctx, signInPath);
       }
       ctx.state.staff = staff;
       ctx.state.logFields = { staff: staff.id };

@@ -63,7 +63,7 @@ function readRefund({ amount = '', chargeNo = '', gatewayReference = '', reason 
   if (!/^[1-9]\d{0,5}$/.test(chargeNo)) throw new InvalidFields('Choose the charge');
   const named = gatewayReference.trim();
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,98}[\x21-\x7e])?$/.test(named))
-    throw new InvalidFields('The reference must have 1 to 100 letters without accents, digits and signs');
+    throw new InvalidFields('The reference must have 1 to 100 letters (A to Z), digits and signs');
   const read = { chargeNo: Number(chargeNo), amountSen, gatewayReference: named };
   return { ...read, reason: readNote('reason', reason) };
 }
