@@ -37,14 +37,14 @@ export const sendList: FormPage = {
       backUrl: `${deliveriesPath}${queryOf(fields)}`,
     };
   },
-  /** Sends nothing when the list no longer holds the number that staff confirmed. */
+  /** Sends nothing if the list is empty by now, or longer than what staff confirmed. A shorter one is sent. */
   async submit(ctx, dependencies, form) {
     const { askReadModels, db, execute, runtime, show } = dependencies;
     const { filter, fields } = readSendable(form, dependencies);
     const finding = findDeliveries(deliveriesFor(ctx, db, filter), maxAtOnce + 1);
     const [chosen] = await askReadModels(ctx, [finding]);
-    if (chosen.length > maxAtOnce || String(chosen.length) !== form.count)
-      throw new Refused('list_changed', 'The list has changed. Check the new number.');
+    const isConfirmed = chosen.length > 0 && chosen.length <= Math.min(Number(form.count), maxAtOnce);
+    if (!isConfirmed) throw new Refused('list_changed', 'The list has changed. Check the new number.');
     const outcome = await requestDeliveries({ execute, cause: () => staffCause(ctx), runtime }, chosen);
     const backUrl = `${deliveriesPath}${queryOf(fields)}`;
     await show(ctx, 'deliveries/sent-again.njk', { ...outcome, asked: chosen.length, backUrl });
