@@ -170,7 +170,6 @@ export function createKeyPool(dependencies: {
       await filling;
       const unused = blocks.slice(drawnOfFirst === 0 ? 0 : 1).map(({ id }) => id);
       blocks.length = 0;
-      lost.clear();
       drawnOfFirst = 0;
       if (unused.length === 0) return;
       await store.removeUnused(unused).catch((error) => {

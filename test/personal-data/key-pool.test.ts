@@ -15,8 +15,22 @@ import { testRuntime } from '../support/runtime.ts';
 async function fullPool() {
   const store = memoryKeyStore();
   let isAway = false;
+  const asked = { whileAway: 0, forReserve: 0 };
   const pool = createKeyPool({
-    store: { ...store, add: (blocks) => (isAway ? Promise.reject(new Error('away')) : store.add(blocks)) },
+    store: {
+      ...store,
+      add(blocks) {
+        asked.whileAway += isAway ? 1 : 0;
+        return isAway ? Promise.reject(new Error('away')) : store.add(blocks);
+      },
+    },
+    reserve: {
+      take() {
+        asked.forReserve += 1;
+        return [];
+      },
+      fill: async () => undefined,
+    },
     onAdded: () => undefined,
     runtime: testRuntime(),
     log: pino({ level: 'silent' }),
@@ -24,11 +38,11 @@ async function fullPool() {
   await pool.start();
   while (pool.available() < 98_304) await new Promise(setImmediate);
   isAway = true;
-  return pool;
+  return { pool, asked };
 }
 
 test('65,536 requests, then as many results as keys are left: more than 62,000 payments in five minutes', async (t) => {
-  const pool = await fullPool();
+  const { pool, asked } = await fullPool();
   const ids = new Set<string>();
   const drawAll = (use: 'new' | 'begun') => {
     let count = 0;
@@ -43,11 +57,13 @@ test('65,536 requests, then as many results as keys are left: more than 62,000 p
   t.is(drawAll('new'), 65_536);
   t.is(drawAll('begun'), 32_768);
   t.is(ids.size, 98_304, 'no key twice');
+  await until(() => asked.whileAway > 1);
+  t.is(asked.forReserve, 0, 'it is for those who start meanwhile');
   await pool.stop();
 });
 
 test('no key is drawn twice, and none after the end', async (t) => {
-  const pool = await fullPool();
+  const { pool } = await fullPool();
   const [one, other] = [pool.draw('new'), pool.draw('new')];
   t.notDeepEqual(one.key, other.key);
   t.false(one.key.every((byte) => byte === 0));

@@ -220,6 +220,43 @@ test('destroyed while its block is stored again: the key is gone, whichever come
   }
 });
 
+test('a key that is destroyed while its block is about to be stored again is gone', async (t) => {
+  const database = await createDatabase();
+  const { store } = startProcess(t, database);
+  await store.indexKey();
+  await query(
+    database.url,
+    `create function wait() returns trigger language plpgsql as
+       $$ begin if new.id = 'block' then perform pg_advisory_xact_lock(1); end if; return new; end $$;
+     create trigger wait before insert on personal_data.key_blocks for each row execute function wait()`,
+  );
+  const db = connectPostgres({ url: database.url, log });
+  t.teardown(() => db.destroy());
+  const waiting = async () =>
+    (
+      await query(
+        database.url,
+        `select from pg_locks join pg_database on pg_database.oid = database
+       where not granted and datname = current_database()`,
+      )
+    ).length;
+  const both = await db.transaction(async (trx) => {
+    await trx.raw('select pg_advisory_xact_lock(1)');
+    const stored = store.add([{ id: 'block', keys: Buffer.alloc(keysPerBlock * 32, 7) }]);
+    await until(async () => (await waiting()) === 1);
+    let isDestroyed = false;
+    const destroyed = store.destroy(['block.5']).finally(() => {
+      isDestroyed = true;
+    });
+    await until(async () => isDestroyed || (await waiting()) === 2);
+    return { stored, destroyed };
+  });
+  await both.stored;
+  t.is(await both.destroyed, 1);
+  const keys = (await store.read(['block'])).get('block');
+  t.true(keys instanceof Buffer && keys.subarray(5 * 32, 6 * 32).every((byte) => byte === 0));
+});
+
 test('a destroyed key no longer opens after a minute, even if its notification was lost', async (t) => {
   const database = await createDatabase();
   const clock = { nowMs: 0 };

@@ -21,6 +21,7 @@ import {
   trialBalance,
 } from '../../../src/projections/journal/queries.ts';
 import { receiptOf } from '../../../src/receipts/receipt.ts';
+import { until } from '../../embedded/helpers.ts';
 import { mismatched, request, result, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { runs } from '../../support/property-runs.ts';
@@ -246,10 +247,27 @@ test.serial('a statement opens with what was there, and closes with it and its l
       postingRule: 1,
     },
   };
+  const creditedLater: PaymentEvent = {
+    type: 'AmountMismatchCredited',
+    data: {
+      at: '2026-11-20T16:00:01.000Z',
+      by: 'staff:1',
+      postingRule: 3,
+      merchantCode: 'council',
+      deliveries: [],
+      resultNo: 3,
+      note: 'ours, too',
+      amountSen: sen(5),
+      effect: 'nothing',
+      paidSen: sen(0),
+      paidAt: '2026-11-20T16:00:00.000Z',
+      receiptNo: '',
+    },
+  };
   const [requested, ...paying] = paid({ no: 2, at: '2026-11-20T15:59:59.999Z' });
   if (!requested) return t.fail();
   await feed(db, recorded('A', paid({ no: 1, at: '2026-11-18T00:00:00.000Z' })));
-  await feed(db, recorded('B', [requested, other, ...paying, credited]));
+  await feed(db, recorded('B', [requested, other, ...paying, credited, creditedLater]));
   const ask = { account: 'merchant:council', after: null, limit: 10 };
   const day = await accountStatement(db, { ...ask, from: '2026-11-20', to: '2026-11-20' });
   t.is(day.openingSen, 1_001n);
@@ -275,6 +293,24 @@ test.serial('a statement opens with what was there, and closes with it and its l
   await t.throwsAsync(accountStatement(db, { ...ask, from: '2026-11-31', to: '2026-12-01' }), {
     instanceOf: RangeError,
   });
+});
+
+test.serial('what is posted while a statement is read is not in part of it', async (t) => {
+  const db = await emptyJournal(t, postgres);
+  await feed(db, recorded('A', paid({ at: '2026-11-18T00:00:00.000Z' })));
+  await feed(db, recorded('B', paid({ no: 2, at: '2026-11-20T01:00:00.000Z' })));
+  const writing = await db.transaction();
+  await writing.raw('lock table journal.postings in access exclusive mode');
+  const [from, to] = ['2026-11-20', '2026-11-20'];
+  const read = accountStatement(db, { account: 'merchant:council', from, to, after: null, limit: 10 });
+  const waiting = `select from pg_locks where not granted and relation = 'journal.postings'::regclass
+    and database = (select oid from pg_database where datname = current_database())`;
+  await until(async () => (await db.raw(waiting)).rowCount > 0);
+  await feed(writing, recorded('C', paid({ no: 3, at: '2026-11-19T00:00:00.000Z' })));
+  await writing.commit();
+  const { openingSen, lines, closingSen } = await read;
+  t.is(lines.length, 1);
+  t.is(closingSen, openingSen + (lines[0]?.creditSen ?? 0n));
 });
 
 test.serial('sums past 64 bits are exact', async (t) => {

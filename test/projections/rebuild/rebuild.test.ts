@@ -18,6 +18,7 @@ import { discard } from '@ledger/projections/runtime/checkpoints.ts';
 import { ProjectionHalted } from '@ledger/projections/runtime/failures.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { lockTables } from '@ledger/projections/runtime/tables.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -250,6 +251,36 @@ test.serial(
     t.is((await rowsOf(parts, 'payments.payments')).length, 40);
     await another.catchUp(parts.store.eventStore.head);
     await cutOver(db, { projection: payments, shadow: another, schema, request: null, durationMs: 1 });
+    t.is((await rowsOf(parts, 'payments.payments')).length, 40);
+  },
+);
+
+test.serial(
+  'a cutover that waits for whoever changes tables gives up in time, and is tried again',
+  async (t) => {
+    const parts = await serving(t, payments);
+    const { db } = parts.database;
+    const other = await db.transaction();
+    let isFirst = true;
+    const eventStore = {
+      ...parts.store.eventStore,
+      // The copy is made already when it first asks how far the log goes.
+      async head() {
+        if (isFirst) await lockTables(other);
+        isFirst = false;
+        return await parts.store.eventStore.head();
+      },
+    };
+    const reasons: string[] = [];
+    const write = (line: string) => {
+      reasons.push(JSON.parse(line).reason);
+      void other.commit();
+    };
+    await rebuild(options(payments, parts, { eventStore, log: pino({ level: 'warn' }, { write }) }));
+    t.deepEqual(
+      reasons.map((reason) => /lock timeout/.test(reason)),
+      [true],
+    );
     t.is((await rowsOf(parts, 'payments.payments')).length, 40);
   },
 );

@@ -1,4 +1,5 @@
 // Reactors that are killed or stopped, and a PostgreSQL that is, while a callback is on its way.
+import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
@@ -43,6 +44,34 @@ test.serial(
     t.deepEqual(
       receiver.received.map(({ headers }) => headers['webhook-id']),
       ['P1-callback-1', 'P1-callback-1'],
+    );
+  },
+);
+
+test.serial(
+  'an interruption is recorded although the log was away when it was first looked at',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const killed = forkCallbacks(t, ledger, 1_000);
+    const receiver = await startReceiver(t, () => void end(killed));
+    await isReady(killed);
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await until(() => receiver.received.length === 1 && killed.signalCode !== null);
+    receiver.answer = ok;
+    const { eventStore } = ledger.store;
+    let loads = 0;
+    const load: typeof eventStore.load = (...asked) => {
+      loads += 1;
+      return loads > 1 ? eventStore.load(...asked) : Promise.reject(new EventStoreUnavailable('it is away'));
+    };
+    startCallbacks(t, ledger, { eventStore: { load }, runtime: testRuntime(), leaseMs: 1_000 });
+    const history = await untilHistory(ledger, 'P1', 2);
+    t.deepEqual(
+      history.map(({ type, data }) => [type, Reflect.get(data, 'attempt')]),
+      [
+        ['CallbackAttemptFailed', 1],
+        ['CallbackDelivered', 2],
+      ],
     );
   },
 );

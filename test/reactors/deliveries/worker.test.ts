@@ -5,12 +5,13 @@ import { createLog } from '@ledger/kernel/log.ts';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { metadataText } from '../../../src/events/envelope.ts';
+import { chain, genesisHash, metadataText, ownCause } from '../../../src/events/envelope.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
+import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { query } from '../../embedded/helpers.ts';
-import { append } from '../../projections/helpers.ts';
+import { append, reached } from '../../projections/helpers.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { contradicted, mismatched, resolvedAs, result, sen } from '../../support/payments.ts';
 import { personalData } from '../../support/personal-data.ts';
@@ -153,6 +154,20 @@ test.serial('the id of the request goes to the receiver, into the event and into
   t.like(lines, [
     { msg: 'delivery attempted', correlationId: id, attempt: 1, outcome: 'delivered', status: 200 },
   ]);
+});
+
+test.serial('an id of a request that no header can hold is replaced by that of the event', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t);
+  const { eventStore } = ledger.store;
+  const cause = { ...ownCause(testRuntime().uuid(), 'tests'), correlationId: 'one\r\nx-two: 2' };
+  const events = chain(paymentEvents('P1', receiver.url, 'succeeded'), genesisHash, cause);
+  const { position } = await eventStore.append(paymentStream('P1'), events, 'no_stream');
+  await reached(ledger.database.db, deliveryList.name, position);
+  startCallbacks(t, ledger);
+  await until(() => receiver.received.length > 0);
+  const ids = (await eventStore.load(paymentStream('P1'))).map(({ id }) => id);
+  t.true(ids.includes(String(receiver.received[0]?.headers['x-correlation-id'])));
 });
 
 test.serial('an attempt loads the payment once', async (t) => {

@@ -10,7 +10,6 @@ import { paymentStream } from '../../../src/events/payment.ts';
 import { createRequeries, startScheduledRequery } from '../../../src/reactors/requery/scheduled-requery.ts';
 import { requeryList } from '../../../src/to-do/requery-list.ts';
 import { createAnswerCounts, createRequeryQueue } from '../../../src/to-do/requery-queue.ts';
-import { until } from '../../embedded/helpers.ts';
 import {
   append,
   caughtUp,
@@ -303,6 +302,31 @@ for (const [title, fail] of [
   );
 
 test.serial(
+  'an outage however long: a question every five minutes, and none beside one that is under way',
+  async (t) => {
+    const { atTheBank, registryServer, setTime, ...parts } = await start(t);
+    const ids = Array.from('ABCDEFGHIJKL');
+    for (const id of ids) await atTheBank(id);
+    const hasAnswer = Promise.withResolvers<void>();
+    const asking = createRequeries(parts);
+    registryServer.answer((_, response) => response.writeHead(401).end());
+    for (let pause = 0; pause < 10; pause += 1) {
+      setTime(startedMs + hourMs + pause * 5 * minuteMs);
+      t.is(await asking.begin(), pause === 0 ? ids.length : 1);
+      await asking.settled();
+    }
+    registryServer.answer(async (_, response) => {
+      await hasAnswer.promise;
+      response.writeHead(401).end();
+    });
+    setTime(startedMs + 10 * hourMs);
+    t.deepEqual([await asking.begin(), await asking.begin()], [1, 0]);
+    hasAnswer.resolve();
+    await asking.settled();
+  },
+);
+
+test.serial(
   'several questions are asked at once, so that slow answers do not delay the others',
   async (t) => {
     const { atTheBank, newPass, registryServer, setTime, types } = await start(t);
@@ -356,7 +380,12 @@ test.serial('a question loads its payment once', async (t) => {
 test.serial('it runs by itself in several processes, and stops', async (t) => {
   const parts = await start(t);
   await parts.atTheBank('A', new Date(Date.now() - hourMs).toISOString());
-  parts.registryServer.answer(listOf(registryRecord('A')));
+  const [isAsked, hasAnswer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  parts.registryServer.answer(async (...asked) => {
+    isAsked.resolve();
+    await hasAnswer.promise;
+    listOf(registryRecord('A'))(...asked);
+  });
   let claims = 0;
   const claim: typeof parts.queue.claim = (...asked) => {
     claims += 1;
@@ -364,7 +393,10 @@ test.serial('it runs by itself in several processes, and stops', async (t) => {
   };
   const queue = { ...parts.queue, claim };
   const running = [1, 2].map(() => startScheduledRequery({ ...parts, queue, runtime: testRuntime() }));
-  await until(async () => (await parts.types('A')).includes('PaymentSucceeded'));
-  await Promise.all(running.map((one) => one.stop()));
+  await isAsked.promise;
+  const stopped = Promise.all(running.map((one) => one.stop()));
+  hasAnswer.resolve();
+  await stopped;
+  t.deepEqual(await parts.types('A'), ['PaymentSucceeded'], 'what was under way is recorded before the end');
   t.is(parts.registryServer.asked.length, 1);
 });
