@@ -2,8 +2,8 @@
  * What a reported result does to a payment, whether the gateway, the registry or staff report it. The same thing is
  * reported again and again. Whether a report is news is decided in these places:
  *
- * - same-attempt.ts: a failure, cancellation or pending result that was recorded of the same attempt is none. It also
- *   corrects earlier results of another order than the report names.
+ * - same-attempt.ts: a failure, cancellation or pending result is no news if it was recorded of the same attempt. It
+ *   also corrects earlier results of another order than the report names.
  * - same-money.ts: which recorded successes were of the same money. `recordSuccess` says what follows: nothing, the name
  *   of a transaction or an order (`identify`), or a contradiction for staff.
  * - requery.ts, for the registry alone: an answer like the last one is counted and not recorded, and where the registry

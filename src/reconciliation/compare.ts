@@ -5,7 +5,7 @@ import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
 
-/** Repeated: a row with the content of an earlier row of the file, or superseded by another one of its transaction. */
+/** `repeated` is a row that an earlier row of the file equals, or that another row of its transaction supersedes. */
 export const verdictClasses = [
   'matched',
   'missingHere',

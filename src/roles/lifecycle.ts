@@ -31,8 +31,8 @@ export function warnOfExceptions({ exceptions }: Pick<Config, 'exceptions'>, log
 }
 
 /**
- * The above, and a line for development that others may reach: it signs results for whoever asks, and needs no second
- * person.
+ * The same lines, and one for a process for development that others may reach: it signs results for whoever asks, and
+ * needs no second person.
  */
 export function warnOfRisks(
   { baseUrl, exceptions, host, production }: Pick<Config, 'baseUrl' | 'exceptions' | 'host' | 'production'>,

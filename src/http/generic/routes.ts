@@ -2,8 +2,8 @@
 import type Router from '@koa/router';
 import { transactionIdOf } from '../../commands/transaction-id.ts';
 import { createChannel, stepsOf } from '../pay/channel.ts';
-import { confirmCredentials } from '../pay/check-credentials.ts';
 import { chooseMethod } from '../pay/choose-method.ts';
+import { confirmCredentials } from '../pay/confirm-credentials.ts';
 import { createDownload } from '../pay/download.ts';
 import { recordResponse } from '../pay/gateway-response.ts';
 import { loadPayment, loadPaymentWithHead } from '../pay/load-payment.ts';

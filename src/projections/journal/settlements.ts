@@ -7,7 +7,7 @@ import { sqlOf } from '../../common/sql.ts';
 import { chargeNameOf, type SettlementKind } from '../../events/settlement.ts';
 import { numberIdOf, sharedNumberIdOf } from '../../events/shared-number.ts';
 
-/** The reference of another one of the same day with the same total that is not reversed; null if there is none. */
+/** The reference of another settlement of the day with the same total that is not reversed; null if there is none. */
 export async function findTwin(
   db: Knex,
   { id, kind, settledOn, totalSen }: { id: string; kind: SettlementKind; settledOn: string; totalSen: Sen },

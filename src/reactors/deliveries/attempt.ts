@@ -69,7 +69,7 @@ export async function attemptDelivery(
   const { eventStore, log, openSealed, runtime, warn } = dependencies;
   const { orderingKey, receiver, transactionId } = claimed;
   let correlationId: string | undefined;
-  let isBegun = false;
+  let wasSent = false;
   try {
     const loaded = await loadDeliveries(claimed, eventStore);
     const current = loaded && isBehind(claimed, loaded) ? null : loaded;
@@ -89,7 +89,7 @@ export async function attemptDelivery(
     const open = { ...opened, correlationId };
     const startedMs = runtime.monotonicMs();
     const outcome = await send(open, stopping, dependencies);
-    isBegun = true;
+    wasSent = true;
     const durationMs = Math.round(runtime.monotonicMs() - startedMs);
     // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
     const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
@@ -108,14 +108,14 @@ export async function attemptDelivery(
     // An outage is one line, so its reason does not name the stream.
     const reason = reasonOf(error).replace(` ${paymentStream(transactionId)}`, '');
     // What was sent is always named.
-    if (isStoreAway && !isBegun) warn({ reason }, 'deliveries wait for a store');
+    if (isStoreAway && !wasSent) warn({ reason }, 'deliveries wait for a store');
     else
       log[isUnreadable ? 'warn' : 'error'](
-        { err: error, correlationId, transactionId, orderingKey, isBegun },
+        { err: error, correlationId, transactionId, orderingKey, wasSent },
         'a delivery could not be attempted or recorded',
       );
     // A claim after an interruption is kept, because the interruption must still be recorded.
-    if (isBegun || claimed.interrupted !== null) return { outcome: null, row: { kind: 'kept' } };
+    if (wasSent || claimed.interrupted !== null) return { outcome: null, row: { kind: 'kept' } };
     const afterMs = isUnreadable ? unreadableMs : postponeMs;
     return { outcome: null, row: { kind: 'givenBack', afterMs, stream: null } };
   }

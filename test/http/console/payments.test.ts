@@ -103,7 +103,7 @@ test.serial(
   },
 );
 
-test.serial('a payment is shown as at a moment, without what came later and without actions', async (t) => {
+test.serial('a payment is shown as of a moment, without what came later and without actions', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const admin = await signIn(app, 'admin');
   const id = await payment([chosen(1), succeeded(result(1, 'succeeded'))]);
