@@ -1,4 +1,7 @@
-/** Sessions of the simulated PostgreSQL: what they hear, and how long they wait for a lock. */
+/**
+ * Sessions of the simulated PostgreSQL: what they hear, and how long they wait for a lock. Serial, because a scheduler waits
+ * until its process has nothing left to do, which two of them would never have.
+ */
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { createHistory } from './engine/history.ts';
@@ -51,39 +54,46 @@ async function playIn(
   await postgres.close();
 }
 
-test('an announcement reaches those who listened before it was committed, outside of their transactions', (t) =>
-  playIn(t, async ({ open, sleep }) => {
-    const sessions = [await open(), await open(), await open()] as const;
-    const [first, second, third] = sessions.map(({ client }) => client) as [pg.Client, pg.Client, pg.Client];
-    // In simulated time: whatever was announced has arrived by then.
-    const heardNow = async () => {
-      await sleep(1_000);
-      return sessions.map(({ heard }) => heard.splice(0));
-    };
-    await first.query('listen "paid"');
-    await second.query('listen "paid"');
-    await second.query('listen "due"');
-    await third.query('begin');
-    await third.query(`select pg_notify('paid', '1')`);
-    t.deepEqual(await heardNow(), [[], [], []], 'before the commit');
-    await third.query('commit');
-    t.deepEqual(await heardNow(), [['paid 1'], ['paid 1'], []]);
+test.serial(
+  'an announcement reaches those who listened before it was committed, outside of their transactions',
+  (t) =>
+    playIn(t, async ({ open, sleep }) => {
+      const sessions = [await open(), await open(), await open()] as const;
+      const [first, second, third] = sessions.map(({ client }) => client) as [
+        pg.Client,
+        pg.Client,
+        pg.Client,
+      ];
+      // In simulated time: whatever was announced has arrived by then.
+      const heardNow = async () => {
+        await sleep(1_000);
+        return sessions.map(({ heard }) => heard.splice(0));
+      };
+      await first.query('listen "paid"');
+      await second.query('listen "paid"');
+      await second.query('listen "due"');
+      await third.query('begin');
+      await third.query(`select pg_notify('paid', '1')`);
+      t.deepEqual(await heardNow(), [[], [], []], 'before the commit');
+      await third.query('commit');
+      t.deepEqual(await heardNow(), [['paid 1'], ['paid 1'], []]);
 
-    await third.query('begin');
-    await third.query(`select pg_notify('paid', '2')`);
-    await third.query('rollback');
-    t.deepEqual(await heardNow(), [[], [], []], 'after a rollback');
+      await third.query('begin');
+      await third.query(`select pg_notify('paid', '2')`);
+      await third.query('rollback');
+      t.deepEqual(await heardNow(), [[], [], []], 'after a rollback');
 
-    await second.query('begin');
-    await first.query(`select pg_notify('due', '3')`);
-    await third.query('listen "due"');
-    t.deepEqual(await heardNow(), [[], [], []], 'within a transaction, and to who listened too late');
-    await second.query('commit');
-    t.deepEqual(await heardNow(), [[], ['due 3'], []]);
-    for (const client of [first, second, third]) await client.end();
-  }));
+      await second.query('begin');
+      await first.query(`select pg_notify('due', '3')`);
+      await third.query('listen "due"');
+      t.deepEqual(await heardNow(), [[], [], []], 'within a transaction, and to who listened too late');
+      await second.query('commit');
+      t.deepEqual(await heardNow(), [[], ['due 3'], []]);
+      for (const client of [first, second, third]) await client.end();
+    }),
+);
 
-test('a session waits for a lock as long as its transaction says, in simulated time', (t) =>
+test.serial('a session waits for a lock as long as its transaction says, in simulated time', (t) =>
   playIn(t, async ({ open, sleep, nowMs }) => {
     const [{ client: holder }, { client: waiter }] = [await open(), await open()];
     await holder.query('select pg_advisory_lock(1)');
@@ -107,4 +117,5 @@ test('a session waits for a lock as long as its transaction says, in simulated t
     await sleep(10_000);
     await waiter.query('commit');
     for (const client of [holder, waiter]) await client.end();
-  }));
+  }),
+);
