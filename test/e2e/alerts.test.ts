@@ -398,6 +398,12 @@ withPrometheus(
     otherConfig.baseUrl = 'https://payments.example';
     const forged = { kind: 'changed events', count: 1, first: 'An event is not what was written' } as const;
     await recordVerified(database.db, new Date(), { checked: [], violations: [forged] });
+    // Before the nine days: after them the next check is due, which finds nothing.
+    const violations = JSON.stringify([forged]);
+    await database.db.raw(`update last_check set result = jsonb_set(result::jsonb, '{violations}', ?)`, [
+      violations,
+    ]);
+    await untilFired(['LedgerCheckFailed']);
     faults.timeMs = 9 * day;
     faults.machineMs = 10 * minute;
     for (const id of ['FAILS-1', 'FAILS-2', 'FAILS-3'])
