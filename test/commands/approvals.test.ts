@@ -16,6 +16,7 @@ import {
   contradicted,
   duplicated,
   mismatched,
+  refunded as refundOfCharge,
   request,
   requested,
   resolvedAs,
@@ -61,24 +62,8 @@ const decide = (over: Partial<DecideApproval> = {}): DecideApproval => ({
 /** RM 120.50 and a fee of RM 1.50. */
 const opened = [requested(), chosen(1, { chargeSen: sen(150) })];
 const paid = [...opened, succeeded(result(1, 'succeeded', { amountSen: sen(amountSen + 150) }))];
-const refunded = (over: Partial<Extract<PaymentEvent, { type: 'PaymentRefunded' }>['data']> = {}) =>
-  ({
-    type: 'PaymentRefunded',
-    data: {
-      at,
-      by: 'staff:A',
-      chargeNo: 1,
-      amountSen: sen(2_000),
-      feeSen: sen(0),
-      mode: 'fpx',
-      gatewayReference: 'RF-1',
-      reason: 'Paid for the wrong lot',
-      postingRule: 3,
-      merchantCode: 'council',
-      deliveries: [],
-      ...over,
-    },
-  }) satisfies PaymentEvent;
+const refunded = (over: Parameters<typeof refundOfCharge>[0] = {}) =>
+  refundOfCharge({ at, reason: 'Paid for the wrong lot', ...over });
 const { gatewayReference: ____, reason: _____, ...returned } = refunded().data;
 const requestedFor = (action: StaffAction, atStakeSen: Sen | null): PaymentEvent => ({
   type: 'ApprovalRequested',

@@ -252,6 +252,26 @@ export function superseded(resultNo: number): PaymentEvent {
   return { type: 'ExceptionResolved', data };
 }
 
+/** As staff record the refund of a charge by FPX. */
+export const refunded = (over: Partial<DataOf<'PaymentRefunded'>> = {}) =>
+  ({
+    type: 'PaymentRefunded',
+    data: {
+      at: resultAt,
+      by: 'staff:A',
+      chargeNo: 1,
+      amountSen: sen(2_000),
+      feeSen: sen(0),
+      mode: 'fpx',
+      gatewayReference: 'RF-1',
+      reason: '',
+      postingRule: 3,
+      merchantCode: 'council',
+      deliveries: [],
+      ...over,
+    },
+  }) satisfies PaymentEvent;
+
 /** As staff settle what a result left open. */
 export function resolvedAs(
   resolution: (typeof exceptionResolutions)[number],

@@ -6,7 +6,7 @@ import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { memberOf, signIn } from '../../support/console.ts';
-import { chosen, mismatched, result, resultAt, sen, succeeded } from '../../support/payments.ts';
+import { chosen, mismatched, refunded, result, resultAt, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { personal, poison } from './payment-pages.ts';
 import { abandoned, paidTwice, startPopulated } from './populated.ts';
@@ -72,22 +72,7 @@ test.serial(
     } satisfies PaymentEvent;
     const part = [chosen(1), mismatched(result(1, 'succeeded', { amountSen: sen(2_050) })), credited];
     const rest = succeeded(result(2, 'succeeded', { amountSen: sen(10_050) }));
-    const refunded = {
-      type: 'PaymentRefunded',
-      data: {
-        at: resultAt,
-        by: 'staff:A',
-        chargeNo: 1,
-        amountSen: sen(1_000),
-        feeSen: sen(0),
-        mode: 'fpx',
-        gatewayReference: 'RF-1',
-        reason: '',
-        postingRule: 3,
-        merchantCode: 'council',
-        deliveries: [],
-      },
-    } satisfies PaymentEvent;
+    const refund = refunded({ amountSen: sen(1_000) });
     const receivedOf = async (events: readonly PaymentEvent[], reference: string) => {
       const page = await (
         await member.get(`/console/payments/${await payment(events, { reference })}`)
@@ -98,8 +83,8 @@ test.serial(
     t.is(await receivedOf([...part, chosen(2, { chargeSen: sen(50) }), rest], 'PART-2'), 'RM 121.00');
     // What was returned of the part is paid with the rest.
     const more = succeeded(result(2, 'succeeded', { amountSen: sen(11_000) }));
-    t.is(await receivedOf([...part, refunded], 'PART-3'), 'RM 20.50');
-    t.is(await receivedOf([...part, refunded, chosen(2), more], 'PART-4'), 'RM 130.50');
+    t.is(await receivedOf([...part, refund], 'PART-3'), 'RM 20.50');
+    t.is(await receivedOf([...part, refund, chosen(2), more], 'PART-4'), 'RM 130.50');
   },
 );
 

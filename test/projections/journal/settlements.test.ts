@@ -12,6 +12,7 @@ import { findCharges, findPaidOut, findTwin } from '../../../src/projections/jou
 import {
   duplicated,
   mismatched,
+  refunded,
   resolvedAs,
   result,
   sen,
@@ -401,22 +402,7 @@ test.serial(
       { account: 'gateway:fpx', figures: [0n, 0n, 0n, 0n, 900n, 0n, 900n] },
       { account: 'merchant:council', figures: [0n, 0n, 0n, 900n, 0n, 0n, 900n] },
     ]);
-    events.push({
-      type: 'PaymentRefunded',
-      data: {
-        at: timeOn(40),
-        by: 'staff:A',
-        chargeNo: 1,
-        amountSen: sen(900),
-        feeSen: sen(0),
-        mode: 'fpx',
-        gatewayReference: 'RF-1',
-        reason: '',
-        postingRule: 3,
-        merchantCode: 'council',
-        deliveries: [],
-      },
-    } as PaymentEvent);
+    events.push(refunded({ at: timeOn(40), amountSen: sen(900) }));
     await feed(db, recorded('P', events as PaymentEvent[]));
     t.deepEqual(await openIn(db, 40), []);
   },

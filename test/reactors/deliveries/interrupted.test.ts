@@ -1,7 +1,7 @@
 // Reactors that are killed or stopped, and a PostgreSQL that is, while a callback is on its way.
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue, type DeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { postgresPids } from '../../embedded/helpers.ts';
@@ -24,16 +24,22 @@ import { hang, held, ok, startReceiver } from '../receiver.ts';
 
 const postgres = await startOwnPostgres();
 
+/** Reactors that were killed when the callback of P1 had arrived; the receiver answers from now on. */
+async function killedWhileSending(t: ExecutionContext) {
+  const ledger = await startLedger(t, postgres);
+  const killed = forkCallbacks(t, ledger, 1_000);
+  const receiver = await startReceiver(t, () => void end(killed));
+  await isReady(killed);
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => receiver.received.length === 1 && killed.signalCode !== null);
+  receiver.answer = ok;
+  return { ledger, receiver };
+}
+
 test.serial(
   'kill -9 between the callback and its record: sent again under the same id, and the history says so',
   async (t) => {
-    const ledger = await startLedger(t, postgres);
-    const killed = forkCallbacks(t, ledger, 1_000);
-    const receiver = await startReceiver(t, () => void end(killed));
-    await isReady(killed);
-    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
-    await until(() => receiver.received.length === 1 && killed.signalCode !== null);
-    receiver.answer = ok;
+    const { ledger, receiver } = await killedWhileSending(t);
     forkCallbacks(t, ledger, 1_000);
     const history = await untilHistory(ledger, 'P1', 2);
     t.like(history[0], {
@@ -51,13 +57,7 @@ test.serial(
 test.serial(
   'an interruption is recorded although the log was away when it was first looked at',
   async (t) => {
-    const ledger = await startLedger(t, postgres);
-    const killed = forkCallbacks(t, ledger, 1_000);
-    const receiver = await startReceiver(t, () => void end(killed));
-    await isReady(killed);
-    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
-    await until(() => receiver.received.length === 1 && killed.signalCode !== null);
-    receiver.answer = ok;
+    const { ledger } = await killedWhileSending(t);
     const { eventStore } = ledger.store;
     let loads = 0;
     const load: typeof eventStore.load = (...asked) => {
