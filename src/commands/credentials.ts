@@ -155,20 +155,23 @@ export function createCredentials(dependencies: Dependencies) {
     configured,
     fingerprintOf,
     /**
-     * Whether it is a valid key of the merchant, even if another process has issued it just now. Throws
-     * EventStoreUnavailable if that cannot be known.
+     * Whether it is a key of the merchant, even if another process has issued it just now; null for a guess, which one that
+     * has ended is not. Throws EventStoreUnavailable if that cannot be known.
      */
-    async isKey(merchant: Configured, key: string): Promise<boolean> {
+    async checkKey(merchant: Configured, key: string): Promise<'valid' | 'ended' | null> {
       // Compared by keyed digests: how long that takes says nothing about the key.
       const given = fingerprintOf('api-key', key);
-      const isAmong = async (atMostMs: number) =>
-        (await valid(merchant, 'api-key', atMostMs)).names.includes(given);
+      const known = async (atMostMs: number) => {
+        const { state, names } = await valid(merchant, 'api-key', atMostMs);
+        if (names.includes(given)) return 'valid';
+        return state.some(({ fingerprint: name }) => name === given) ? 'ended' : null;
+      };
       try {
-        return (await isAmong(servesMs)) || (await isAmong(0));
+        return (await known(servesMs)) ?? (await known(0));
       } catch (error) {
         // Nothing can be recorded without the event store: a key of the merchants file is let in, to read.
         if (error instanceof EventStoreUnavailable && configured(merchant)['api-key'].includes(given))
-          return true;
+          return 'valid';
         throw error;
       }
     },

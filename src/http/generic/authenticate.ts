@@ -11,7 +11,7 @@ export type FromMerchant = { merchant: Merchant; apiKey: string };
 /** Koa middleware that finds the merchant. Throws HttpProblem 401 with the documented messages, 429 and EventStoreUnavailable. */
 export function createAuthenticateMerchant(
   merchants: ReadonlyMap<string, Merchant>,
-  credentials: Pick<Credentials, 'isKey'>,
+  credentials: Pick<Credentials, 'checkKey'>,
 ) {
   return async (ctx: Context<FromMerchant>, next: Next): Promise<unknown> => {
     // The agency's id is understood in place of its code, as in version 1.0.0 of the interface.
@@ -19,12 +19,12 @@ export function createAuthenticateMerchant(
     const code = agreed(inHeader, merchantCodeOf(merchants, bodyText(ctx, 'merchant_code')));
     const key = agreed(bearerOf(ctx), bodyText(ctx, 'api_key'));
     if (code === '' || key === '') throw new HttpProblem(401, 'Missing merchant_code or API key');
-    const named = merchants.get(code ?? '');
-    const merchant = await ctx.state.guess(`key of ${named?.code ?? ''}`, async () =>
-      named && key !== null && (await credentials.isKey(named, key)) ? named : null,
-    );
-    if (code !== null && !named) throw new HttpProblem(401, 'Merchant code not registered');
-    if (!merchant || key === null) throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
+    const merchant = merchants.get(code ?? '');
+    const look = () => (merchant && key !== null ? credentials.checkKey(merchant, key) : null);
+    const found = await ctx.state.guess(`key of ${merchant?.code ?? ''}`, look);
+    if (code !== null && !merchant) throw new HttpProblem(401, 'Merchant code not registered');
+    if (!merchant || key === null || found !== 'valid')
+      throw new HttpProblem(401, 'Unauthorized - invalid API key for merchant');
     ctx.state.merchant = merchant;
     ctx.state.apiKey = key;
     ctx.state.logFields = { merchant: merchant.code };

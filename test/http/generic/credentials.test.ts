@@ -262,20 +262,20 @@ test('those who ask at once share a read; who has to know of a key issued just n
   };
   const openSealed = async () => ({ kind: 'unavailable', isLost: false }) as const;
   const dependencies = { eventStore: { load }, openSealed, runtime: testRuntime(), transactionIdKey };
-  const { isKey, webhookSecretsOf } = createCredentials(dependencies);
+  const { checkKey, webhookSecretsOf } = createCredentials(dependencies);
   const merchant = { code, apiKeys: council.apiKeys, webhookSecrets: [configuredSecret] };
   const reading = async (count: number) => {
     while (reads.length < count) await new Promise(setImmediate);
   };
-  const old = [isKey(merchant, oldKey), isKey(merchant, oldKey), webhookSecretsOf(merchant)] as const;
+  const old = [checkKey(merchant, oldKey), checkKey(merchant, oldKey), webhookSecretsOf(merchant)] as const;
   await reading(1);
   const { value } = await ask(oldKey, 'api-key/rotate');
-  const issued = isKey(merchant, value);
+  const issued = checkKey(merchant, value);
   reads[0]?.();
-  t.deepEqual(await Promise.all(old), [true, true, [configuredSecret]]);
+  t.deepEqual(await Promise.all(old), ['valid', 'valid', [configuredSecret]]);
   await reading(2);
   reads[1]?.();
-  t.true(await issued);
+  t.is(await issued, 'valid');
   t.is(reads.length, 2);
 });
 
@@ -284,11 +284,16 @@ test('a key that was issued just now is known, however long the event store take
   const openSealed = async () => ({ kind: 'unavailable', isLost: false }) as const;
   // Any wait is over before a read is.
   const runtime = { ...testRuntime(), sleep: async () => undefined };
-  const { isKey } = createCredentials({ eventStore: app.eventStore, openSealed, runtime, transactionIdKey });
+  const { checkKey } = createCredentials({
+    eventStore: app.eventStore,
+    openSealed,
+    runtime,
+    transactionIdKey,
+  });
   const merchant = { code, apiKeys: council.apiKeys, webhookSecrets: [] };
-  t.true(await isKey(merchant, oldKey));
+  t.is(await checkKey(merchant, oldKey), 'valid');
   const { value } = await ask(oldKey, 'api-key/rotate');
-  t.true(await isKey(merchant, value));
+  t.is(await checkKey(merchant, value), 'valid');
 });
 
 test('one that the operator adds later is valid, whatever was rotated before', (t) => {

@@ -89,6 +89,26 @@ test('one agency’s wrong key keeps no other agency, land registry or program o
   t.is(await statusOf('/api/v1/users', withKey(key)), 200);
 });
 
+test('a key that was replaced is no guess: a program that still sends it keeps no other of its agency out', async (t) => {
+  const own = await startApp({
+    config: { rateLimits: { ...rateLimits, callsPerSecond: 100 }, trustedProxies: 1 },
+  });
+  t.teardown(own.close);
+  const from = newAddress();
+  const rotation = await fetch(`${own.url}/generic/credentials/api-key/rotate`, {
+    method: 'POST',
+    headers: { ...merchantHeaders, 'content-type': 'application/json' },
+    body: JSON.stringify({ overlap_hours: 0 }),
+  });
+  const { data } = (await rotation.json()) as { data: { value: string } };
+  const renewed = { headers: { ...merchantHeaders, authorization: `Bearer ${data.value}` } };
+  t.is((await ask('/generic/check', from, renewed, own)).status, 200);
+  for (let time = 0; time < 7; time += 1) t.is((await ask('/generic/check', from, right, own)).status, 401);
+  t.is((await ask('/generic/check', from, renewed, own)).status, 200);
+  for (let time = 0; time < 5; time += 1) await ask('/generic/check', from, wrong, own);
+  t.is((await ask('/generic/check', from, renewed, own)).status, 429, 'other wrong keys are');
+});
+
 test('codes that no merchant has are guesses together, and keep no merchant out', async (t) => {
   const from = newAddress();
   const statuses: number[] = [];
