@@ -6,7 +6,6 @@ import type { CallbackSubject } from '../events/deliveries.ts';
 import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult } from '../events/payment.ts';
 import { heldWrongAmounts, type Standing, standingOf, wrongAmountsOf } from '../events/payment-standing.ts';
-import type { Resolution } from '../events/recorded-result.ts';
 import { receiptOf } from './receipt.ts';
 import { statusName, texts } from './texts.ts';
 
@@ -78,9 +77,7 @@ export function eventFields(about: CallbackSubject) {
 }
 
 /** The state of the latest wrong amount, as a code; `''` if there was none, or if the payment is paid. */
-function statusDetailOf(
-  payment: OpenPayment,
-): '' | 'partly_paid' | 'wrong_amount' | `wrong_amount_${Resolution}` {
+function statusDetailOf(payment: OpenPayment): string {
   if (payment.status === 'succeeded') return '';
   const held = heldWrongAmounts(payment).at(-1);
   if (!held && payment.paidSen) return 'partly_paid';
