@@ -110,10 +110,8 @@ async function pageOfMerchant(
   if (statuses.length > 0) query.whereIn('status', statuses);
   if (amountSen !== null) query.where('amount_sen', amountSen);
   // One more than requested shows whether another page follows.
-  const found: StoredRow[] = await query
-    .orderByRaw(order)
-    .limit(limit + 1)
-    .timeout(5_000);
+  query.orderByRaw(order).limit(limit + 1);
+  const found: StoredRow[] = await query.timeout(5_000);
   const page = found.slice(0, limit);
   const last = page.at(-1);
   if (last && found.length > limit) return { rows: page, nextAfter: last.transaction_id };
@@ -122,7 +120,8 @@ async function pageOfMerchant(
     .limit(1)
     .pluck('transaction_id')
     .timeout(5_000);
-  return { rows: page, nextAfter: end[0] ?? null };
+  // New payments may have moved that end upwards, past payments that are on this page.
+  return { rows: page, nextAfter: end[0] ? (last?.transaction_id ?? end[0]) : null };
 }
 
 /**
