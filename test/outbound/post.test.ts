@@ -323,7 +323,10 @@ test('an answer that is not HTTP', async (t) => {
   await once(server, 'listening');
   t.teardown(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  await t.throwsAsync(post(request(url)), { instanceOf: NoAnswer });
+  await t.throwsAsync(post(request(url)), {
+    instanceOf: NoAnswer,
+    message: 'an answer that is not HTTP/1.1',
+  });
 });
 
 test('a receiver that speaks no TLS which this service accepts', async (t) => {
