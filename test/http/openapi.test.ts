@@ -70,14 +70,14 @@ test('it has the headers and both formats of a merchant’s callback', (t) => {
   const unsigned = sent({ callbackFormat: 'json', webhookSecrets: [] });
   const types = [signed, unsigned].map((headers) => headers['content-type']);
   t.deepEqual(Object.keys(requestBody?.content ?? {}), types);
-  const webhookHeaders = (headers: object) => Object.keys(headers).filter((name) => /^webhook-/.test(name));
+  const ownHeaders = (headers: object) => Object.keys(headers).filter((name) => /^(?:webhook|x)-/.test(name));
   t.deepEqual(
     parameters.map(({ name }) => name),
-    webhookHeaders(signed),
+    ownHeaders(signed),
   );
   t.deepEqual(
     parameters.filter(({ required }) => required).map(({ name }) => name),
-    webhookHeaders(unsigned),
+    ownHeaders(unsigned),
   );
 });
 
