@@ -215,12 +215,12 @@ for (const [whose, path, init] of [
   test(`calls with the right credential of ${whose} are limited together, whatever their address`, async (t) => {
     const limited = await startApp({ config: { rateLimits, trustedProxies: 1, apiKeys: [key] } }, app);
     t.teardown(limited.close);
-    const answers: Response[] = [];
-    for (let time = 0; time < 21; time += 1) answers.push(await ask(path, newAddress(), init, limited));
-    t.deepEqual(new Set(answers.slice(0, 20).map(({ status }) => status)), new Set([200]));
-    const [last] = answers.slice(-1);
-    t.is(last?.status, 429);
-    t.true(Number(last?.headers.get('retry-after')) <= 10);
+    // At once: on a slow machine, one after the other would take longer than the ten seconds that are counted together.
+    const asked = Array.from({ length: 21 }, () => ask(path, newAddress(), init, limited));
+    const [refused, ...answers] = (await Promise.all(asked)).toSorted((a, b) => b.status - a.status);
+    t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+    t.is(refused?.status, 429);
+    t.true(Number(refused?.headers.get('retry-after')) <= 10);
     t.is((await ask('/generic/check', newAddress(), right, limited)).status, 200, 'another credential');
   });
 
