@@ -101,7 +101,9 @@ test('queries that timed out while they waited for a lock leave no sessions behi
     ).length;
   await holder.transaction(async (trx) => {
     await trx.raw('lock table rows');
-    await Promise.all([1, 2, 3].map(() => t.throwsAsync(db('rows').timeout(300))));
+    const errors = await Promise.all([1, 2, 3].map(() => t.throwsAsync(db('rows').timeout(300))));
+    t.is(briefReasonOf(errors[0]), 'no answer within 300 ms');
+    t.is(reasonWithoutValues(errors[0]), 'no answer within 300 ms');
     const isOver = async () => {
       // What times out stays in the pool until the next query; a transaction that does nothing is ended.
       await Promise.all([db.raw('select 1'), trx.raw('select 1')]);
