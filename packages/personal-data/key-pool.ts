@@ -21,6 +21,8 @@ const begunShare = 1 / 3;
 
 /** Blocks that are stored in one statement. */
 const blocksAtOnce = 8;
+/** How often a process looks whether the store still has them. */
+const lookEveryMs = 60_000;
 
 const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
 
@@ -29,7 +31,7 @@ const noReserve: KeyReserve = { take: () => [], fill: async () => undefined };
  * memory.
  */
 export function createKeyPool(dependencies: {
-  store: Pick<KeyStore, 'add' | 'removeUnused'>;
+  store: Pick<KeyStore, 'add' | 'missing' | 'removeUnused'>;
   reserve?: KeyReserve | undefined;
   onAdded: (block: KeyBlock) => void;
   runtime: Pick<Runtime, 'monotonicMs' | 'random' | 'randomBytes' | 'sleep'>;
@@ -48,7 +50,7 @@ export function createKeyPool(dependencies: {
   let storingAgain = new AbortController();
   /** What is to be stored again, by block. */
   const lost = new Map<string, Buffer>();
-  let filling: Promise<void> | null = null;
+  let filling: Promise<unknown> | null = null;
   const filled = Promise.withResolvers<void>();
   let drawn = Promise.withResolvers<void>();
 
@@ -107,13 +109,28 @@ export function createKeyPool(dependencies: {
     }
   }
 
-  return {
+  /**
+   * The store may lose blocks although no connection is lost: while two servers took writes, they may have been stored in
+   * the one that is gone since, or somebody has deleted or restored rows.
+   */
+  async function lookRegularly(): Promise<void> {
+    while (!signal.aborted) {
+      await runtime.sleep(lookEveryMs, signal);
+      const ids = blocks.map(({ id }) => id);
+      // If the store is away, its connections are lost.
+      const missing = signal.aborted ? [] : await store.missing(ids).catch(() => []);
+      if (missing.length > 0) await pool.storeAgain().catch(() => {}); // rejects when it begins anew, or stops
+    }
+  }
+
+  const pool = {
     /** Stores keys ahead from the first call on. Resolves as soon as there are some. Throws ConfigError. */
     start(): Promise<void> {
-      filling ??= fill().catch((err) => {
+      const failed = (err: unknown) => {
         if (!signal.aborted) log.error({ err }, 'no more data keys are stored ahead');
         if (err instanceof ConfigError) filled.reject(err);
-      });
+      };
+      filling ??= Promise.all([fill().catch(failed), lookRegularly()]);
       return filled.promise;
     },
 
@@ -163,12 +180,17 @@ export function createKeyPool(dependencies: {
       goOn();
     },
 
-    /** Removes the blocks of which no key was drawn, as far as the store can be reached. */
+    /**
+     * Removes the blocks of which no key was drawn, as far as the store can be reached. Stores the one in use, if the store
+     * has lost it since the last look.
+     */
     async stop(): Promise<void> {
       stopping.abort();
       drawn.resolve();
       await filling;
-      const unused = blocks.slice(drawnOfFirst === 0 ? 0 : 1).map(({ id }) => id);
+      const inUse = blocks.slice(0, drawnOfFirst === 0 ? 0 : 1);
+      const unused = blocks.slice(inUse.length).map(({ id }) => id);
+      if (inUse.length > 0) await store.add(inUse).catch(() => undefined);
       blocks.length = 0;
       drawnOfFirst = 0;
       if (unused.length === 0) return;
@@ -177,4 +199,5 @@ export function createKeyPool(dependencies: {
       });
     },
   };
+  return pool;
 }

@@ -40,6 +40,8 @@ export type KeyStore = {
    * so itself, but in vain while an older transaction is open. Never rejects.
    */
   freeOldVersions(): Promise<void>;
+  /** Which of these blocks it does not have. */
+  missing(ids: readonly string[]): Promise<string[]>;
   /** Removes blocks of which no key was ever used. */
   removeUnused(ids: readonly string[]): Promise<void>;
   /** The key of the blind index, made when it is first asked for: 32 bytes. Throws KeysUnavailable. */

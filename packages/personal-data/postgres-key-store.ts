@@ -127,6 +127,13 @@ export function createPostgresKeyStore(dependencies: {
       // If it fails, autovacuum does it later.
       await db.raw(`vacuum ${keySchema}.key_blocks`).catch(() => undefined);
     },
+    async missing(ids) {
+      const found: string[] = await rows(db)
+        .whereIn('id', [...ids])
+        .pluck('id')
+        .timeout(2_000);
+      return ids.filter((id) => !found.includes(id));
+    },
     async removeUnused(ids) {
       await rows(db)
         .whereIn('id', [...ids])

@@ -50,10 +50,11 @@ export function isConnectionFailure(error: unknown): boolean {
   return error.name === 'KnexTimeoutError' || texts.some((text) => brokenConnection.test(text));
 }
 
-/** What went wrong in a query: Knex puts the statement before it, and advice to programmers after a wait for a connection. */
+/** What went wrong in a query: Knex puts the statement before it, and has words for programmers for what took too long. */
 export function withoutStatement(error: Error): string {
   const text = reasonOf(error).split(' - ').at(-1) ?? '';
-  return text.startsWith('Knex: Timeout acquiring') ? 'no connection was free in time' : text;
+  if (text.startsWith('Knex: Timeout acquiring')) return 'no connection was free in time';
+  return text.replace(/^Defined query timeout of (\d+)ms .*/, 'no answer within $1 ms');
 }
 
 /** The rows of a query; none where its table has not been made yet. */
@@ -91,7 +92,7 @@ export const briefReasonOf = (error: unknown): string =>
 /** What went wrong, quoting no values: the code, or for a failed connection without one the driver's own words. */
 export function reasonWithoutValues(error: unknown): string {
   const code = codeOf(error);
-  return code === 'Error' && error instanceof Error && isConnectionFailure(error)
+  return /^(KnexTimeout)?Error$/.test(code) && error instanceof Error && isConnectionFailure(error)
     ? withoutStatement(error)
     : code;
 }

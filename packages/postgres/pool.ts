@@ -67,7 +67,10 @@ export function connectPostgres(dependencies: {
       validate: isIdle,
       afterCreate(client: pg.Client, done: (error: null, client: pg.Client) => void) {
         remember(client);
-        done(null, client);
+        // Otherwise what waits for a lock goes on for `longestQueryMs` after a query has timed out and its connection was
+        // closed, and those that wait use up max_connections. A server on Windows cannot do so, and refuses.
+        const isReady = () => done(null, client);
+        client.query('set client_connection_check_interval = 1000').then(isReady, isReady);
       },
     },
     acquireConnectionTimeout: 3_000,

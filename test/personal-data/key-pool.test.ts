@@ -118,13 +118,45 @@ test('what the store has lost is stored again, with the keys that were drawn', a
   await pool.stop();
 });
 
+test('what the store has lost is stored again although no connection was lost: within a minute, and before the end', async (t) => {
+  const store = memoryKeyStore();
+  let look = () => {};
+  const pool = createKeyPool({
+    store,
+    onAdded: () => undefined,
+    ahead: 2 * keysPerBlock,
+    runtime: testRuntime({
+      sleep: (_, signal) =>
+        new Promise((resolve) => {
+          look = resolve;
+          signal?.addEventListener('abort', () => resolve());
+        }),
+    }),
+    log: pino({ level: 'silent' }),
+  });
+  await pool.start();
+  while (pool.available() < 2 * keysPerBlock) await new Promise(setImmediate);
+  const { block = '' } = readKeyId(pool.draw('begun').id) ?? {};
+  const before = [...store.blocks.keys()];
+  // As if both had been stored in a second primary, which is gone since.
+  store.blocks.clear();
+  look();
+  t.true(await until(() => store.blocks.size === 2));
+  t.deepEqual([...store.blocks.keys()], before);
+  store.blocks.clear();
+  await pool.stop();
+  t.deepEqual([...store.blocks.keys()], [block], 'what is in use, and nothing else');
+});
+
 test('what the store has lost is stored again however long it takes no keys, each time from the beginning', async (t) => {
   const store = memoryKeyStore();
   let clockMs = 0;
   let takesFromMs = 0;
   const add: typeof store.add = (blocks) =>
     clockMs < takesFromMs ? Promise.reject(new Error('the disk is full')) : store.add(blocks);
-  const sleep = async (ms: number) => {
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    // The regular look would store it, too.
+    if (ms === 60_000) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
     clockMs += ms;
     await new Promise(setImmediate);
   };

@@ -87,6 +87,34 @@ test.serial('of the connections that a burst has opened, one stays', async (t) =
   await until(async () => (await connections()) === 1);
 });
 
+test('queries that timed out while they waited for a lock leave no sessions behind', async (t) => {
+  const { url } = await createDatabase();
+  await query(url, 'create table rows (id integer)');
+  const [db, holder] = [connectPostgres({ url, log }), connectPostgres({ url, log })];
+  t.teardown(() => Promise.all([db.destroy(), holder.destroy()]));
+  const waiting = async () =>
+    (
+      await query(
+        url,
+        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+    ).length;
+  await holder.transaction(async (trx) => {
+    await trx.raw('lock table rows');
+    const errors = await Promise.all([1, 2, 3].map(() => t.throwsAsync(db('rows').timeout(300))));
+    t.is(briefReasonOf(errors[0]), 'no answer within 300 ms');
+    t.is(reasonWithoutValues(errors[0]), 'no answer within 300 ms');
+    const isOver = async () => {
+      // What times out stays in the pool until the next query; a transaction that does nothing is ended.
+      await Promise.all([db.raw('select 1'), trx.raw('select 1')]);
+      return (await waiting()) === 0;
+    };
+    const beganMs = performance.now();
+    await until(isOver);
+    t.true(performance.now() - beganMs < 20_000, 'not only after the 25 s that a statement may take');
+  });
+});
+
 /** A log, and all that is written to it. */
 function keepLines() {
   const lines: unknown[] = [];

@@ -1,4 +1,5 @@
 /** Seals and opens as the program does, with the keys in the memory of the test instead of in Postgres. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Erasure,
   isDestroyed,
@@ -34,6 +35,7 @@ export function memoryKeyStore(): KeyStore & { blocks: Map<string, Buffer> } {
       return there;
     },
     freeOldVersions: async () => undefined,
+    missing: async (ids) => ids.filter((id) => !blocks.has(id)),
     async removeUnused(ids) {
       for (const id of ids) blocks.delete(id);
     },
@@ -71,7 +73,10 @@ export async function startPersonalData(store: KeyStore = memoryKeyStore()): Pro
     },
     ahead: 8 * keysPerBlock,
     log: pino({ level: 'silent' }),
-    runtime: testRuntime(),
+    // Nobody stops it, and the process of the tests ends all the same.
+    runtime: testRuntime({
+      sleep: (ms, signal) => sleep(ms, undefined, { ref: false, ...(signal && { signal }) }).catch(() => {}),
+    }),
   });
   await personalData.start();
   return personalData;

@@ -44,12 +44,12 @@ export function failure(
   return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
 }
 
-/** Abandons a delivery that would say something else without the payer's data; null if the data are there. */
+/** Ends the attempt of a delivery that would say something else without the payer's data; null if the data are there. */
 export function withoutPayer({ kind }: Access): DeliveryOutcome | null {
   if (kind === 'open') return null;
-  // Those that cannot be read at present are waited for before a delivery begins.
-  const reason = kind === 'erased' ? 'personal data erased' : 'personal data cannot be read any more';
-  return { kind: 'abandoned', status: null, reason };
+  if (kind === 'erased') return { kind: 'abandoned', status: null, reason: 'personal data erased' };
+  // A lost key may be stored again by the process that made it, or from a backup. What does not answer is waited for before.
+  return failure('personal data cannot be read any more');
 }
 
 /** The receiver recognises a repeat by it: `webhook-id`, and the local part of Message-ID. Contains no dot. */

@@ -178,22 +178,18 @@ test('the link in the land registry’s email opens the receipt, with nothing bu
 });
 
 const unreadable = [
-  [{ kind: 'erased', at: null }, 'personal data erased'],
-  [{ kind: 'unavailable', isLost: true }, 'personal data cannot be read any more'],
+  [{ kind: 'erased', at: null }, 'abandoned', 'personal data erased'],
+  [{ kind: 'unavailable', isLost: true }, 'failed', 'personal data cannot be read any more'],
 ] as const;
-for (const [access, reason] of unreadable)
+for (const [access, kind, reason] of unreadable)
   test(`no receipt is sent: ${reason}`, async (t) => {
     const payment = await paid();
     const mailer: Mailer = { send: () => Promise.reject(new Error('not to be called')) };
     const perform = createReceiptEmail({ mailer, config, drawReceipt, runtime });
-    t.deepEqual(
-      await perform({ ...emailOf(payment), payment: { ...payment, access }, correlationId, signal }),
-      {
-        kind: 'abandoned',
-        status: null,
-        reason,
-      },
-    );
+    t.like(await perform({ ...emailOf(payment), payment: { ...payment, access }, correlationId, signal }), {
+      kind,
+      reason,
+    });
   });
 
 const outcomes: [MailOutcome, DeliveryOutcome][] = [
