@@ -116,11 +116,14 @@ export function createKeyPool(dependencies: {
   async function lookRegularly(): Promise<void> {
     while (!signal.aborted) {
       await runtime.sleep(lookEveryMs, signal);
-      const ids = blocks.map(({ id }) => id);
-      // If the store is away, its connections are lost.
-      const missing = signal.aborted ? [] : await store.missing(ids).catch(() => []);
-      if (missing.length > 0) await pool.storeAgain().catch(() => {}); // rejects when it begins anew, or stops
+      if (!signal.aborted && (await isMissing(blocks))) await pool.storeAgain().catch(() => {}); // rejects when it begins anew, or stops
     }
+  }
+
+  /** Whether the store lacks one of them; false if it does not answer, because its connections are lost then. */
+  async function isMissing(some: readonly KeyBlock[]): Promise<boolean> {
+    const missing = await store.missing(some.map(({ id }) => id)).catch(() => []);
+    return missing.length > 0;
   }
 
   const pool = {
@@ -190,7 +193,7 @@ export function createKeyPool(dependencies: {
       await filling;
       const inUse = blocks.slice(0, drawnOfFirst === 0 ? 0 : 1);
       const unused = blocks.slice(inUse.length).map(({ id }) => id);
-      if (inUse.length > 0) await store.add(inUse).catch(() => undefined);
+      if (await isMissing(inUse)) await store.add(inUse).catch(() => undefined);
       blocks.length = 0;
       drawnOfFirst = 0;
       if (unused.length === 0) return;
