@@ -10,7 +10,7 @@ import {
 } from '../../../projections/journal/collection-queries.ts';
 import { merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { collectionLines } from '../../../statements/csv.ts';
-import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../../statements/document.ts';
+import { gatherReceipts, maxPdfReceipts } from '../../../statements/document.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
@@ -123,14 +123,9 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
   takeDownloadSlot(ctx);
-  try {
-    const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
-    const printedAt = dependencies.runtime.now();
-    ctx.body = await dependencies.documents.collection({ agency, collection, receipts, printedAt, lang });
-  } catch (error) {
-    if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
-    throw error;
-  }
+  const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
+  const printedAt = dependencies.runtime.now();
+  ctx.body = await dependencies.documents.collection({ agency, collection, receipts, printedAt, lang });
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';
 };
