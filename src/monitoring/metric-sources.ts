@@ -10,6 +10,7 @@ import { unsealed, witnessesMissing } from '../audit/seals/sealing-status.ts';
 import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';
+import { returnedKeys } from '../personal-data/erased-keys.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
 import type { LookDependencies } from './health.ts';
 
@@ -88,12 +89,7 @@ export function createSources(dependencies: Dependencies) {
     },
 
     async erasures() {
-      type Row = { keys: number };
-      const query = db.raw<{ rows: Row[] }>(
-        'select coalesce(sum(keys), 0)::int as keys from erased_keys.returned',
-      );
-      const [row] = await emptyIfUndefined(query.timeout(2_000));
-      return [['ledger_erased_keys_returned', row?.keys ?? 0]];
+      return [['ledger_erased_keys_returned', (await returnedKeys(db))?.keys ?? 0]];
     },
 
     async deliveries() {
