@@ -51,10 +51,13 @@ export function callbackFields(item: PaidItem, dimasuk: string) {
   };
 }
 
-export type LandRegistry = ReturnType<typeof createLandRegistry>;
+export type ReportItem = ReturnType<typeof createReportItem>;
 
-/** One report makes several attempts to connect, within `timeoutMs` in all. */
-export function createLandRegistry(dependencies: {
+/**
+ * The function returned reports one item, with several attempts to connect, within `timeoutMs` in all. Throws AddressRefused
+ * and NoAnswer.
+ */
+export function createReportItem(dependencies: {
   /** Its access token may change. */
   config: Omit<LandRegistryConfig, 'connectTimeoutMs'>;
   post: PostOutbound;
@@ -64,25 +67,22 @@ export function createLandRegistry(dependencies: {
   const { attempts, callbackUrl, dimasuk, pauseMs, timeoutMs } = config;
   const json = 'application/json';
   const headers = { 'content-type': json, accept: json, 'user-agent': 'payment-ledger' };
-  return {
-    /** Throws AddressRefused and NoAnswer. */
-    report(
-      item: PaidItem,
-      { correlationId, signal: stopping }: { correlationId: string; signal: AbortSignal },
-    ): Promise<OutboundAnswer> {
-      const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
-      const sent = { ...headers, 'access-token': config.accessToken, 'x-correlation-id': correlationId };
-      const body = JSON.stringify(callbackFields(item, dimasuk));
-      return retry(() => post({ url: callbackUrl, headers: sent, body, signal }), {
-        runtime,
-        firstMs: pauseMs,
-        longestMs: pauseMs,
-        jitter: 0,
-        maxAttempts: attempts,
-        // Once connected, the item may have arrived: the next delivery attempt understands a duplicate.
-        shouldRetry: (error) => error instanceof NoAnswer && !error.wasConnected && !signal.aborted,
-      });
-    },
+  return (
+    item: PaidItem,
+    { correlationId, signal: stopping }: { correlationId: string; signal: AbortSignal },
+  ): Promise<OutboundAnswer> => {
+    const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
+    const sent = { ...headers, 'access-token': config.accessToken, 'x-correlation-id': correlationId };
+    const body = JSON.stringify(callbackFields(item, dimasuk));
+    return retry(() => post({ url: callbackUrl, headers: sent, body, signal }), {
+      runtime,
+      firstMs: pauseMs,
+      longestMs: pauseMs,
+      jitter: 0,
+      maxAttempts: attempts,
+      // Once connected, the item may have arrived: the next delivery attempt understands a duplicate.
+      shouldRetry: (error) => error instanceof NoAnswer && !error.wasConnected && !signal.aborted,
+    });
   };
 }
 
