@@ -10,6 +10,7 @@ import {
   evolve,
   noPayment,
   type Payment,
+  type PaymentEvent,
   readPaymentEvent,
   withoutPersonalData,
 } from '../../events/payment.ts';
@@ -37,20 +38,28 @@ export type HistoryEntry = {
 /** Names the first event that was changed, does not follow the previous one, or is intact but unreadable. */
 type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
 
-export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdict };
+export type History = {
+  entries: readonly HistoryEntry[];
+  /** The same events of the current schema; null for one that cannot be read. */
+  events: readonly (PaymentEvent | null)[];
+  verdict: HistoryVerdict;
+};
 
-/** `events` are a payment's whole stream. Never throws: an event that was made unreadable is shown as it is. */
-export function historyOf(events: readonly RecordedEvent[]): History {
+/** `stored` is a payment's whole stream. Never throws: an event that was made unreadable is shown as it is. */
+export function historyOf(stored: readonly RecordedEvent[]): History {
   let state = noPayment;
-  const entries = events.map((event, index): HistoryEntry => {
+  const events = stored.map((event) => {
     const read = tryRead(readPaymentEvent, event);
-    const isRead = !(read instanceof UnreadableEvent);
-    if (isRead) state = evolve(state, read);
+    return read instanceof UnreadableEvent ? null : read;
+  });
+  const entries = stored.map((event, index): HistoryEntry => {
+    const read = events[index];
+    if (read) state = evolve(state, read);
     const { revision, position, type, id, data } = event;
     return {
       revision,
       position: positionText(position),
-      at: isRead ? read.data.at : null,
+      at: read?.data.at ?? null,
       type,
       actor: metadataText(event, 'actor'),
       correlationId: metadataText(event, '$correlationId'),
@@ -58,12 +67,13 @@ export function historyOf(events: readonly RecordedEvent[]): History {
       eventId: id,
       data,
       state,
-      fits: revision === index && isChainedOnto(event, hashIn(events[index - 1])),
+      fits: revision === index && isChainedOnto(event, hashIn(stored[index - 1])),
     };
   });
   const erased = entries.findLastIndex(({ type, at }) => type === 'PersonalDataErased' && at !== null);
   return {
     entries: entries.map((entry, index) => (index < erased ? withoutPlainText(entry) : entry)),
+    events,
     verdict: verdictOn(entries),
   };
 }
@@ -122,7 +132,7 @@ export const timeForms =
  * time counts as old as the one before it. Throws Refused when there was none yet, and InvalidFields when there
  * is no such revision.
  */
-export function entriesUntil({ entries }: History, until: Until): readonly HistoryEntry[] {
+export function entriesUntil({ entries }: Pick<History, 'entries'>, until: Until): readonly HistoryEntry[] {
   const last = entries.at(-1);
   if (!last) throw new Refused('unknown_payment', 'Payment not found');
   if (until === null) return entries;
