@@ -19,7 +19,7 @@ import { reconciliationFold, reconciliationStream } from '../../events/reconcili
 import { settlementFold } from '../../events/settlement.ts';
 import { listExceptions } from '../../projections/exceptions/queries.ts';
 import { journal } from '../../projections/journal/projection.ts';
-import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
+import { differingSums, totalsOf, trialBalance } from '../../projections/journal/queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
 import { differenceText, secondLookMs } from '../verify/read-models.ts';
@@ -42,6 +42,17 @@ export type CheckResult = {
 
 type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
 
+/** What a check depends on beside the stores. */
+type Task = {
+  /** Where it begins and what it compares again; null for the first check, which begins at the end of the log. */
+  last: Pick<CheckResult, 'until' | 'streams' | 'days'> | null;
+  /** Further streams to compare. */
+  suspected?: readonly string[];
+  /** How many changed streams it compares; the next check continues from there. */
+  most?: number;
+  signal: AbortSignal;
+};
+
 const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
@@ -49,16 +60,12 @@ const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;
 
 /**
- * `last` is null for the first check, which begins at the end of the log. Rows that differ are compared again after some
- * minutes, and are violations if they still differ. Throws the stores' errors and the signal's reason.
+ * Rows that differ are compared again after some minutes, and are violations if they still differ. Throws the stores' errors
+ * and the signal's reason.
  */
 export async function check(
   dependencies: Dependencies,
-  last: CheckResult | null,
-  signal: AbortSignal,
-  suspected: readonly string[] = [],
-  /** How many changed streams it compares; the next check continues from there. */
-  most = 50_000,
+  { last, signal, suspected = [], most = 50_000 }: Task,
 ): Promise<CheckResult> {
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
@@ -84,9 +91,9 @@ export async function check(
     days.push(day);
   }
   const accounts = await trialBalance(db, at);
-  const difference = accounts.reduce((sum, { creditSen, debitSen }) => sum + debitSen - creditSen, 0n);
-  if (difference !== 0n)
-    violations.add('the journal', `All debits and all credits differ by ${difference} sen`);
+  const { creditSen, debitSen } = totalsOf(accounts);
+  if (debitSen !== creditSen)
+    violations.add('the journal', `All debits and all credits differ by ${debitSen - creditSen} sen`);
   return {
     at: at.toISOString(),
     checked: [
