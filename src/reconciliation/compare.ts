@@ -53,14 +53,16 @@ function compareOwn(
   source: ExportSource,
 ): Verdict[] {
   const { pairs, uncovered } = pairUp(records, payment);
+  const unknown = pairs.filter(
+    ({ ours, record }) => record.status === 'succeeded' && ours?.result.outcome !== 'succeeded',
+  );
   // The first success that the payment does not have means a different status; a second one is other money.
-  let isPaid = payment.status === 'succeeded';
-  const verdicts = pairs.map(({ record, ours }) => {
-    const verdict = ours
-      ? verdictOf(classOf(record, ours.result, source), { record, ours, payment })
-      : verdictWithoutResult(record, payment, isPaid);
-    isPaid ||= record.status === 'succeeded' && verdict.class === 'statusDiffers';
-    return verdict;
+  const otherMoney = payment.status === 'succeeded' ? unknown : unknown.slice(1);
+  const verdicts = pairs.map((pair) => {
+    const { ours, record } = pair;
+    if (ours) return verdictOf(classOf(record, ours.result, source), { record, ours, payment });
+    if (otherMoney.includes(pair)) return verdictOf('missingHere', { record, payment });
+    return verdictWithoutResult(record, payment);
   });
   return [...verdicts, ...uncovered.map((ours) => verdictOf('missingThere', { ours, payment }))];
 }
@@ -71,8 +73,7 @@ function classOf(record: ExportRecord, result: RecordedResult, source: ExportSou
 }
 
 /** About a record that matches no result in the ledger. */
-function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment, isPaid: boolean): Verdict {
-  if (record.status === 'succeeded' && isPaid) return verdictOf('missingHere', { record, payment });
+function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment): Verdict {
   const isExpected = record.status !== 'succeeded' && isPlausible(record.status, payment.status);
   return {
     ...verdictOf(isExpected ? 'matched' : 'statusDiffers', { record, payment }),
