@@ -1,6 +1,6 @@
 /** Whether the log is being sealed, as other processes and staff see it. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { rowsWithin } from '@ledger/postgres/error-codes.ts';
 import { cosignersOf } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
 import { sealsStream } from '../../events/seals.ts';
@@ -13,8 +13,8 @@ export const sealedWithinMs = 30 * 60_000;
 
 /** Why the sealer refuses to seal; null if it does not. Rejects when Postgres is down. */
 export async function sealingRefused(db: Knex): Promise<string | null> {
-  const query = db.raw<{ rows: { refused: string | null }[] }>('select refused from log_checkpoint');
-  return (await emptyIfUndefined(query.timeout(2_000)))[0]?.refused ?? null;
+  type Row = { refused: string | null };
+  return (await rowsWithin<Row>(2_000, db, 'select refused from log_checkpoint'))[0]?.refused ?? null;
 }
 
 type Unsealed =
