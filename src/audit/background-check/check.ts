@@ -23,29 +23,24 @@ import { differingSums, totalsOf, trialBalance } from '../../projections/journal
 import { payments } from '../../projections/payments/projection.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
 import { differenceText, secondLookMs } from '../verify/read-models.ts';
-import { type Checked, createViolations, type Violation } from '../verify/violations.ts';
+import { type Checked, createViolations } from '../verify/violations.ts';
 
 export const compared = [payments, journal, reconciliation];
 const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
 /** What a check found, and where the next one continues. JSON. */
-export type CheckResult = {
-  at: string;
-  checked: Checked[];
-  violations: Violation[];
-  /** Changes up to this position are compared. */
-  until: { commit: string; prepare: string } | null;
-  /** The differences that it found. */
-  streams: string[];
-  days: string[];
-};
+export type CheckResult = Awaited<ReturnType<typeof check>>;
 
 type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
 
 /** What a check depends on beside the stores. */
 type Task = {
   /** Where it begins and what it compares again; null for the first check, which begins at the end of the log. */
-  last: Pick<CheckResult, 'until' | 'streams' | 'days'> | null;
+  last: {
+    until: { commit: string; prepare: string } | null;
+    streams: readonly string[];
+    days: readonly string[];
+  } | null;
   /** Further streams to compare. */
   suspected?: readonly string[];
   /** How many changed streams it compares; the next check continues from there. */
@@ -66,7 +61,7 @@ const dayMs = 24 * 60 * 60_000;
 export async function check(
   dependencies: Dependencies,
   { last, signal, suspected = [], most = 50_000 }: Task,
-): Promise<CheckResult> {
+) {
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
   const violations = createViolations();
@@ -101,7 +96,9 @@ export async function check(
       ...rows.checked,
     ],
     violations: violations.all(),
+    /** Changes up to this position are compared. */
     until: changed.until && positionText(changed.until),
+    /** The differences that it found. */
     streams: differing.suspects.slice(0, maxSuspects),
     days,
   };
