@@ -15,7 +15,6 @@ export type AskedPayment = {
   unknownOutcomes?: readonly { orderNo: string }[];
 };
 
-type Attempted = Pick<AskedPayment, 'attempts' | 'results'>;
 type OpenAttempt = AskedPayment['attempts'][number];
 
 const minuteMs = 60_000;
@@ -41,7 +40,10 @@ const longestStretch = 0.1;
  * The attempts that no final result is about, or that are pending, in the order in which they were chosen: money may still
  * arrive from each of them. An order that a pending result names counts too if nobody chose it here. Total.
  */
-export function openAttempts({ attempts, results }: Attempted): OpenAttempt[] {
+export function openAttempts({
+  attempts,
+  results,
+}: Pick<AskedPayment, 'attempts' | 'results'>): OpenAttempt[] {
   const chosen = new Set(attempts.map(({ sellerOrderNo }) => sellerOrderNo));
   const reported = results.filter((result) => isPending(result) && !chosen.has(result.sellerOrderNo));
   const others = new Map(reported.map((result) => [result.sellerOrderNo, result]));

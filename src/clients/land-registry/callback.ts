@@ -86,16 +86,16 @@ export function createReportItem(dependencies: {
   };
 }
 
-/** `duplicate`: the land registry already has this receipt number with this FPX number. */
-type LandRegistryVerdict = 'accepted' | 'duplicate' | 'refused' | 'unreadable';
-
 const Reply = type({ statusCode: lenientText, noresit: lenientText });
 /** How a refusal says, in English or Malay, that it is a duplicate. */
 const duplicateWords = /duplicat|already (exists|received|recorded)|pendua|(telah|sudah) wujud/i;
 const conflict = 409;
 
-/** A reply of FAILED, or without a receipt number, is a refusal although its status is 2xx. */
-export function readReply({ status, body }: OutboundAnswer): LandRegistryVerdict {
+/**
+ * A reply of FAILED, or without a receipt number, is a refusal although its status is 2xx. `duplicate`: the land registry
+ * already has this receipt number with this FPX number.
+ */
+export function readReply({ status, body }: OutboundAnswer) {
   if (status === conflict) return 'duplicate';
   const reply = orElse(() => create(JSON.parse(body), Reply), null);
   if (!reply) return 'unreadable';

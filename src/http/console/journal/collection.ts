@@ -26,7 +26,6 @@ const csvPath = '/console/statements/collection.csv';
 const pdfPath = '/console/statements/collection.pdf';
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
 
 /** Every agency of the configuration, and former ones that collected something. */
@@ -36,7 +35,7 @@ async function findAgencies(ctx: StaffContext, { askReadModels, config, db }: Pa
 }
 
 /** Null before an agency is chosen. Throws HttpProblem for an agency or a day that does not exist. */
-function readRequest(ctx: Context, agencies: Agencies, now: Date): Request | null {
+function readRequest(ctx: Context, agencies: ReturnType<typeof merchantsFor>, now: Date): Request | null {
   const { merchant, day = '', known } = readQuery(ctx);
   if (merchant === undefined) return null;
   const agency = agencies.find(({ value }) => value === merchant)?.name;
