@@ -1,19 +1,12 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
 import { isRinggit } from '../common/money.ts';
 import { currentResult, type Payment, type RequestedPayment, requestedIn } from '../events/payment.ts';
-import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
+import { type DiscrepancyFound, discrepancyKinds, type ExportSource } from '../events/reconciliation.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
 
 /** `repeated` is a row that an earlier row of the file equals, or that another row of its transaction supersedes. */
-export const verdictClasses = [
-  'matched',
-  'missingHere',
-  'missingThere',
-  'amountDiffers',
-  'statusDiffers',
-  'repeated',
-] as const satisfies readonly (DiscrepancyKind | 'matched' | 'repeated')[];
+export const verdictClasses = ['matched', ...discrepancyKinds, 'repeated'] as const;
 export type VerdictClass = (typeof verdictClasses)[number];
 
 /** About one of their records, or about one of our results for which the file has no record. */
