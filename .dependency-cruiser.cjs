@@ -176,7 +176,7 @@ module.exports = {
     only(
       'src/statements',
       ...packages('kernel', 'pdf'),
-      ...folders('common', 'events', 'projections', 'receipts'),
+      ...folders('common', 'events', 'commands', 'projections', 'receipts'),
       ...library('csv-stringify'),
       'content/texts/',
     ),
@@ -196,7 +196,7 @@ module.exports = {
     only(
       'src/monitoring',
       ...packages('kernel', 'event-store', 'postgres', 'projections', 'personal-data', 'observability'),
-      ...folders('common', 'events', 'projections', 'to-do', 'audit'),
+      ...folders('common', 'events', 'projections', 'to-do', 'audit', 'personal-data'),
       ...library('knex', 'prom-client'),
       'content/counters.json',
     ),

@@ -17,6 +17,13 @@ export async function* pagesOf<Row>(
   }
 }
 
+/** The rows of the same pages, one after the other. */
+export async function* rowsOf<Row>(
+  ...pages: Parameters<typeof pagesOf<Row>>
+): AsyncGenerator<Row, void, void> {
+  for await (const page of pagesOf(...pages)) yield* page;
+}
+
 /** The items in portions of at most `size`. */
 export function* portionsOf<Item>(
   items: readonly Item[],

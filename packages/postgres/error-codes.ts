@@ -1,5 +1,6 @@
 /** What PostgreSQL's error codes mean to the program; the codes are in appendix A of its manual. */
 import { codeOf, reasonOf } from '@ledger/kernel/reason-of.ts';
+import type { Knex } from 'knex';
 import pg from 'pg';
 
 const codes = {
@@ -60,6 +61,16 @@ export function withoutStatement(error: Error): string {
 /** The rows of a query; none where its table has not been made yet. */
 export async function emptyIfUndefined<Row>(query: PromiseLike<{ rows: Row[] }>): Promise<Row[]> {
   return (await unlessUndefined(query, { rows: [] })).rows;
+}
+
+/** The rows of a statement that Postgres has to answer in time; none where its table has not been made yet. */
+export async function rowsWithin<Row>(
+  timeoutMs: number,
+  db: Knex,
+  sql: string,
+  bindings: Knex.ValueDict = {},
+): Promise<Row[]> {
+  return await emptyIfUndefined(db.raw<{ rows: Row[] }>(sql, bindings).timeout(timeoutMs));
 }
 
 /** The answer to a query, or `otherwise` if there is no such table yet. */

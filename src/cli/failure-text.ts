@@ -19,7 +19,6 @@ import { UnreadableEvent } from '../events/codec.ts';
 import { UnreadableExport } from '../reconciliation/export-format.ts';
 import { ImportImpossible } from '../reconciliation/reconcile.ts';
 import { configurationExitCode } from '../roles/lifecycle.ts';
-import { TooManyReceipts } from '../statements/document.ts';
 
 const away = [EventStoreUnavailable, KeysUnavailable, PostgresUnavailable, StoreAway];
 const expected = [...away, ConfigError, StartError, UnreadableExport, ImportImpossible];
@@ -38,7 +37,7 @@ const isAway = (error: unknown) =>
   isPostgresError(error, 'readOnly', 'diskFull');
 
 /** Their messages do not end with a full stop. */
-const sentences = [ExportImpossible, Refused, TooManyReceipts];
+const sentences = [ExportImpossible, Refused];
 
 /** Only the message for a fault of the configuration, machine or a file; anything else is a bug, with stack. */
 export function failureText(error: unknown): string {

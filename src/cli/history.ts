@@ -77,9 +77,9 @@ async function loadHistories(
 ) {
   const histories = await Promise.all(
     ids.map(async (transactionId) => {
-      const history = historyOf(await eventStore.load(paymentStream(transactionId)));
-      const { merchant, reference = '' } = requestedIn(history.entries.at(-1)?.state)?.request ?? {};
-      return { transactionId, merchantCode: merchant?.code ?? '', reference, ...history };
+      const { entries, verdict } = historyOf(await eventStore.load(paymentStream(transactionId)));
+      const { merchant, reference = '' } = requestedIn(entries.at(-1)?.state)?.request ?? {};
+      return { transactionId, merchantCode: merchant?.code ?? '', reference, entries, verdict };
     }),
   );
   return histories.filter(

@@ -33,8 +33,6 @@ export const command: CommandOf<'status'> = async () =>
     return { data: found, text: statusText(found), exitCode: exitCodeOf[found.status] };
   });
 
-type Status = Awaited<ReturnType<typeof readStatus>>;
-
 /** What cannot be found out is null. */
 async function readStatus({ clock, config, db, eventStore, log, runtime }: Context) {
   await clock.start();
@@ -128,7 +126,7 @@ async function readLastSeal(eventStore: Pick<EventStore, 'loadLast'>) {
   return seal && { at: seal.at, events: seal.count };
 }
 
-function statusText(found: Status): string {
+function statusText(found: Awaited<ReturnType<typeof readStatus>>): string {
   const { exceptions, projections } = found;
   const upToDate = projections.filter(({ parked, status }) => status === 'ok' && parked === 0);
   const open = Object.entries(exceptions ?? {}).filter(([, count]) => count > 0);

@@ -18,24 +18,13 @@ export type RecordDeliveryAttempt = {
     | { kind: 'abandoned'; status: number | null; reason: string };
 };
 
-export type SupersedeDelivery = { type: 'SupersedeDelivery'; at: string; delivery: string };
-
-/** Somebody asks to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`, if that is given. */
-export type RequestDelivery = {
-  type: 'RequestDelivery';
-  at: string;
-  delivery: string;
-  maxAttempts?: number;
-};
-
-/** The payer asks for the receipt again. `attempts` is how many attempts to send it the page knew of. */
-export type RequestReceiptEmail = { type: 'RequestReceiptEmail'; at: string; attempts: number };
-
 export type DeliveryCommand =
   | RecordDeliveryAttempt
-  | SupersedeDelivery
-  | RequestDelivery
-  | RequestReceiptEmail;
+  | { type: 'SupersedeDelivery'; at: string; delivery: string }
+  /** Somebody asks to send it again: the schedule restarts, the id stays. Refused after `maxAttempts`, if that is given. */
+  | { type: 'RequestDelivery'; at: string; delivery: string; maxAttempts?: number }
+  /** The payer asks for the receipt again. `attempts` is how many attempts to send it the page knew of. */
+  | { type: 'RequestReceiptEmail'; at: string; attempts: number };
 
 const receiptKey = 'email';
 

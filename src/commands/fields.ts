@@ -69,10 +69,8 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): Struct
   return withJsonSchema(struct, { type: 'string', enum: choices });
 }
 
-type Limits = { minLength: number; maxLength: number; pattern: RegExp };
-
 /** Lengths in code points. */
-function text({ minLength, maxLength, pattern }: Limits) {
+function text({ minLength, maxLength, pattern }: { minLength: number; maxLength: number; pattern: RegExp }) {
   const faultOf = (value: string) => {
     if (value === '' && minLength === 1) return 'must not be empty';
     const { length } = Array.from(value);

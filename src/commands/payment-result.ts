@@ -46,8 +46,12 @@ import {
 } from './same-money.ts';
 
 export type Report = { at: string; source: Source; verified: boolean; result: ReportedResult };
-type Named = { channel: Channel; merchantCode: string };
-export type RecordGatewayResult = { type: 'RecordGatewayResult' } & Named & Report;
+/** `channel` and `merchantCode` are those of the payment, as the report has them. */
+export type RecordGatewayResult = Report & {
+  type: 'RecordGatewayResult';
+  channel: Channel;
+  merchantCode: string;
+};
 
 /** Implements the state table of content/docs/payment-states.md. */
 export function recordGatewayResult(given: Report, state: RequestedPayment): PaymentEvent[] {
@@ -68,7 +72,10 @@ function plausibleTime({ at, result: { paidAt } }: Report): string | null {
 }
 
 /** Whether the payment exists, on this channel and for this merchant. */
-export function isPaymentOf({ channel, merchantCode }: Named, state: Payment): boolean {
+export function isPaymentOf(
+  { channel, merchantCode }: Pick<RecordGatewayResult, 'channel' | 'merchantCode'>,
+  state: Payment,
+): boolean {
   return (
     state.status !== 'none' &&
     state.request.channel === channel &&

@@ -16,19 +16,17 @@ type AnswerCounts = {
   clear(transactionId: string, upTo: string): Promise<void>;
 };
 
-export type RecordAnswer = (
-  payment: Pick<PaymentRequested, 'transactionId' | 'channel'> & { merchant: { code: string } },
-  answer: RecordRequery['answer'],
-  at: string,
-  cause: Cause,
-  from?: Head<Payment> | null,
-) => Promise<Executed<Payment, PaymentEvent>>;
-
-type Dependencies = { counts: AnswerCounts; execute: ExecutePayment };
+export type RecordAnswer = ReturnType<typeof createRecordAnswer>;
 
 /** The function returned throws what `execute` throws. */
-export function createRecordAnswer({ counts, execute }: Dependencies): RecordAnswer {
-  return async ({ transactionId, channel, merchant }, answer, at, cause, from = null) => {
+export function createRecordAnswer({ counts, execute }: { counts: AnswerCounts; execute: ExecutePayment }) {
+  return async (
+    { transactionId, channel, merchant }: Pick<PaymentRequested, 'transactionId' | 'channel' | 'merchant'>,
+    answer: RecordRequery['answer'],
+    at: string,
+    cause: Cause,
+    from: Head<Payment> | null = null,
+  ): Promise<Executed<Payment, PaymentEvent>> => {
     const counted = await counts.read(transactionId);
     const command = { type: 'RecordRequery', at, channel, merchantCode: merchant.code, answer } as const;
     const stream = paymentStream(transactionId);

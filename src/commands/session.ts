@@ -4,26 +4,17 @@ import { type Session, type SessionEvent, sessionFold } from '../events/session.
 import { type Decider, Refused } from './decider.ts';
 import { createExecute } from './execute.ts';
 
-/** Begins the session's stream, whose name is derived from the link: a link that was not issued opens nothing. */
-export type IssueSignInLink = { type: 'IssueSignInLink'; at: string; userId: string; expiresAt: string };
-
-/** `passkey` is the id of the one that was used; null: none was asked for. */
-export type SignIn = {
-  type: 'SignIn';
-  at: string;
-  endsAt: string;
-  secretHash: string;
-  passkey: string | null;
-};
-
 type Viewed = Extract<SessionEvent, { type: 'PersonalDataViewed' }>['data'];
-export type ViewPersonalData = { type: 'ViewPersonalData' } & Omit<Viewed, 'userId'>;
-/** An access by a command, which has no session: `userId` is its actor, and it has a stream of its own. */
-export type RecordToolAccess = { type: 'RecordToolAccess' } & Viewed;
 
-export type SignOut = { type: 'SignOut'; at: string };
-
-export type SessionCommand = IssueSignInLink | SignIn | ViewPersonalData | RecordToolAccess | SignOut;
+export type SessionCommand =
+  /** Begins the session's stream, whose name is derived from the link: a link that was not issued opens nothing. */
+  | { type: 'IssueSignInLink'; at: string; userId: string; expiresAt: string }
+  /** `passkey` is the id of the one that was used; null: none was asked for. */
+  | { type: 'SignIn'; at: string; endsAt: string; secretHash: string; passkey: string | null }
+  | ({ type: 'ViewPersonalData' } & Omit<Viewed, 'userId'>)
+  /** An access by a command, which has no session: `userId` is its actor, and it has a stream of its own. */
+  | ({ type: 'RecordToolAccess' } & Viewed)
+  | { type: 'SignOut'; at: string };
 
 export const sessionDecider: Decider<Session | null, SessionCommand, SessionEvent> = {
   ...sessionFold,

@@ -38,17 +38,15 @@ export type UnmatchedReport = Omit<GatewayResultUnmatched, 'evidence' | 'fingerp
   raw: ReceivedFields;
 };
 
-/** Stores a new result permanently. Throws Refused, EventStoreUnavailable and KeysUnavailable. */
-type Quarantine = (report: UnmatchedReport, cause: Cause) => Promise<void>;
-
+/** The function returned stores a new result for good. Throws Refused, EventStoreUnavailable and KeysUnavailable. */
 export function createQuarantine(dependencies: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
   seal: SealEvents;
   fingerprint: Fingerprint;
-}): Quarantine {
+}) {
   const { eventStore, seal, fingerprint } = dependencies;
   const execute = createExecute({ eventStore, seal, decider: quarantineDecider });
-  return async ({ raw, ...report }, cause) => {
+  return async ({ raw, ...report }: UnmatchedReport, cause: Cause): Promise<void> => {
     const { channel } = report;
     const content = fingerprint(raw);
     const named = Object.entries(raw).find(([name]) => name.toUpperCase() === 'TRANS_ID')?.[1] ?? '';

@@ -22,15 +22,15 @@ export type CreateUser = Granted & {
   console: boolean;
 };
 
-/** `by` is the id of the user who asks in the console, null for staff at the command line. */
-type ByStaff = { at: string; by: string | null };
-export type ChangeUserRole = ByStaff & { type: 'ChangeUserRole'; role: Role };
-/** Without `granted`, a user who has a scope keeps it. */
-export type GrantConsoleAccess = ByStaff & Granted & { type: 'GrantConsoleAccess' };
-export type DeactivateUser = ByStaff & { type: 'DeactivateUser' };
-export type ReactivateUser = ByStaff & { type: 'ReactivateUser' };
+export type UserChange =
+  | { type: 'ChangeUserRole'; role: Role }
+  /** Without `granted`, a user who has a scope keeps it. */
+  | ({ type: 'GrantConsoleAccess' } & Granted)
+  | { type: 'DeactivateUser' | 'ReactivateUser' };
 
-export type UserCommand = CreateUser | ChangeUserRole | GrantConsoleAccess | DeactivateUser | ReactivateUser;
+/** `by` is the id of the user who asks in the console, null for staff at the command line. */
+type ChangeUser = { at: string; by: string | null } & UserChange;
+export type UserCommand = CreateUser | ChangeUser;
 
 /** One id per email address, whatever its case: a second user with the same address gets the first one's stream. */
 export function userIdOf(key: string, address: string): string {
@@ -54,7 +54,7 @@ export const userDecider: Decider<Account | null, UserCommand, UserEvent> = {
 };
 
 /** Nobody changes their own account, so that an admin remains, unless two demote each other at the same moment. */
-function decideChange(command: Exclude<UserCommand, CreateUser>, account: Account): Decision<UserEvent> {
+function decideChange(command: ChangeUser, account: Account): Decision<UserEvent> {
   const { at, by } = command;
   const { id, role, active } = account;
   if (by === id) return new Refused('own_account', 'You cannot change your own account: ask another admin');

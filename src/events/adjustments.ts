@@ -55,10 +55,6 @@ type Adjustment = { at: string; amountSen: Sen } & (
   | { kind: 'refunded'; chargeNo: number; gatewayReference: string }
 );
 
-export function isAdjustmentEvent(event: { type: string }): event is AdjustmentEvent {
-  return Object.hasOwn(adjustmentEvents, event.type);
-}
-
 /** The part of a payment that these events change. */
 export type Adjusted = {
   /** Partly paid: staff credited a wrong amount as a part of what was asked, and the rest is still to be paid. */

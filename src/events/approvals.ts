@@ -49,10 +49,6 @@ export type Approval = Infer<typeof approvalEvents.ApprovalRequested> & {
   decided: { at: string; by: string; outcome: 'granted' | 'rejected'; note: string } | null;
 };
 
-export function isApprovalEvent(event: { type: string }): event is ApprovalEvent {
-  return Object.hasOwn(approvalEvents, event.type);
-}
-
 /** Total. */
 export function evolveApprovals(
   approvals: readonly Approval[] = [],

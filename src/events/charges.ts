@@ -6,24 +6,16 @@ import { currentResult, type RequestedPayment } from './payment.ts';
 import { attemptOf } from './payment-result.ts';
 import { differ, type RecordedResult } from './recorded-result.ts';
 
-export type Charge = {
-  /** The number of the recorded result that brought it, counted from 1. */
-  resultNo: number;
-  amountSen: Sen;
-  feeSen: Sen;
-  /** `''` where it is not known. */
-  mode: PaymentMode | '';
-  gatewayTransactionId: string;
-  /** What has not been refunded or taken back. */
-  leftSen: Sen;
-};
+export type Charge = ReturnType<typeof chargesOf>[number];
 
-export function chargesOf(payment: RequestedPayment): Charge[] {
+export function chargesOf(payment: RequestedPayment) {
   return payment.results.flatMap((result, index) => {
     const attempt = attemptOf(payment, result.sellerOrderNo);
     const money = moneyOf(payment, result, attempt?.chargeSen ?? (0 as Sen));
     if (!money) return [];
+    /** The number of the recorded result that brought it, counted from 1. */
     const resultNo = index + 1;
+    /** What has not been refunded or taken back. */
     const leftSen = Math.max(0, money.amountSen - returnedSen(payment, resultNo)) as Sen;
     const mode = bookedModeOf(payment, result);
     return [{ resultNo, ...money, mode, gatewayTransactionId: result.gatewayTransactionId, leftSen }];

@@ -43,6 +43,14 @@ export function readerOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>>(
   };
 }
 
+/** Whether the event is of one of the types of these structs. */
+export function isEventOf<Structs extends Record<string, Pick<Struct, 'TYPE'>>>(
+  structs: Structs,
+  event: { type: string },
+): event is EventOf<Structs> & { type: string } {
+  return Object.hasOwn(structs, event.type);
+}
+
 /** superstruct throws on data that is nested too deep, or that has a `toString` which is not a function. */
 function failureOf(type: string, data: unknown, struct: Struct<unknown>) {
   try {

@@ -57,10 +57,6 @@ export const deliveryEvents = {
 
 export type DeliveryEvent = EventOf<typeof deliveryEvents>;
 
-export function isDeliveryEvent(event: { type: string }): event is DeliveryEvent {
-  return Object.hasOwn(deliveryEvents, event.type);
-}
-
 /**
  * `callback`: to the merchant, one per status change and per adjustment that it is told of. `item`: to the land registry,
  * one per item. `email`: the receipt.

@@ -17,11 +17,6 @@ export type Metadata = {
   hash: string;
 };
 
-type Envelope<Event extends { type: string; data: unknown }> = Event & {
-  id: string;
-  metadata: Metadata;
-};
-
 /** Where a command's events come from; `commandId`, a UUID, makes them recognisable when an append is repeated. */
 export type Cause = { commandId: string; correlationId: string; causationId: string; actor: string };
 
@@ -41,7 +36,7 @@ export function chain<Event extends { type: string; data: unknown }>(
   events: readonly Event[],
   previousHash: string,
   cause: Cause,
-): Envelope<Event>[] {
+) {
   const { actor, causationId: $causationId, correlationId: $correlationId } = cause;
   let previous = previousHash;
   return events.map((event, index) => {

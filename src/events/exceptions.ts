@@ -8,8 +8,6 @@ import type { RecordedResult, Resolution } from './recorded-result.ts';
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;
 export type ExceptionKind = (typeof exceptionKinds)[number];
 
-type PaymentException = ReturnType<typeof exceptionsOf>[number];
-
 /** In the order in which they were recorded, settled or not. */
 export function exceptionsOf(payment: RequestedPayment) {
   return payment.results.flatMap((result, index) => {
@@ -39,7 +37,7 @@ export function holdsMoneyInSuspense(kind: ExceptionKind): boolean {
 
 export function resolutionsFor(
   payment: RequestedPayment,
-  { kind, resultNo }: Pick<PaymentException, 'kind' | 'resultNo'>,
+  { kind, resultNo }: { kind: ExceptionKind; resultNo: number },
 ): Resolution[] {
   if (!holdsMoneyInSuspense(kind))
     return chargeContradictedBy(payment, resultNo) ? ['reversed', 'explained'] : ['explained'];

@@ -21,17 +21,15 @@ import {
   adjustmentEvents,
   changesOf,
   evolveAdjustments,
-  isAdjustmentEvent,
   resolvedAs,
   statusAfter,
 } from './adjustments.ts';
-import { type Approval, approvalEvents, evolveApprovals, isApprovalEvent } from './approvals.ts';
-import { type Fold, readerOf } from './codec.ts';
+import { type Approval, approvalEvents, evolveApprovals } from './approvals.ts';
+import { type Fold, isEventOf, readerOf } from './codec.ts';
 import {
   type Delivery,
   deliveryEvents,
   evolveDeliveries,
-  isDeliveryEvent,
   newDelivery,
   type PlannedDelivery,
 } from './deliveries.ts';
@@ -238,9 +236,12 @@ function fold(state: Payment, event: PaymentEvent): Payment {
     case 'StaffNoteAdded':
       return state;
     default:
-      if (isAdjustmentEvent(event)) return withDeliveries(evolveAdjustments(state, event), event.data);
-      if (isApprovalEvent(event)) return { ...state, approvals: evolveApprovals(state.approvals, event) };
-      if (isDeliveryEvent(event)) return { ...state, deliveries: evolveDeliveries(state.deliveries, event) };
+      if (isEventOf(adjustmentEvents, event))
+        return withDeliveries(evolveAdjustments(state, event), event.data);
+      if (isEventOf(approvalEvents, event))
+        return { ...state, approvals: evolveApprovals(state.approvals, event) };
+      if (isEventOf(deliveryEvents, event))
+        return { ...state, deliveries: evolveDeliveries(state.deliveries, event) };
       event satisfies never;
       return state;
   }

@@ -6,7 +6,7 @@ import { type EventOf, utc } from '@ledger/kernel/structs.ts';
 import { enums, type Infer, integer, min, nullable, object, string } from 'superstruct';
 import { sen } from '../common/money.ts';
 import { type Fold, readerOf } from './codec.ts';
-import { outcomes, type registryStatuses } from './payment-result.ts';
+import { outcomes, registryStatuses } from './payment-result.ts';
 
 export const exportSources = ['registry', 'gateway'] as const;
 export type ExportSource = (typeof exportSources)[number];
@@ -15,18 +15,10 @@ export type ExportSource = (typeof exportSources)[number];
  * Missing here: the export has a payment, or a second charge of one, that the ledger does not have. Missing there: the
  * ledger has money for a payment, and the export has no record of it.
  */
-const discrepancyKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
-export type DiscrepancyKind = (typeof discrepancyKinds)[number];
+export const discrepancyKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
 
-/** The statuses of exported records: the gateway's outcomes, and the registry's own. */
-export const theirStatuses = [
-  'succeeded',
-  'pending',
-  'attempted',
-  'failed',
-  'cancelled',
-  'not_found',
-] as const satisfies readonly ((typeof outcomes)[number] | (typeof registryStatuses)[number])[];
+/** The statuses of exported records: the registry's own, and of the gateway's outcomes the one that it does not know. */
+export const theirStatuses = [...registryStatuses, 'cancelled'] as const;
 export type TheirStatus = (typeof theirStatuses)[number];
 
 /** The moment that the export shows; null in events of version 1, which did not say. */

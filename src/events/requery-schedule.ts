@@ -15,7 +15,6 @@ export type AskedPayment = {
   unknownOutcomes?: readonly { orderNo: string }[];
 };
 
-type Attempted = Pick<AskedPayment, 'attempts' | 'results'>;
 type OpenAttempt = AskedPayment['attempts'][number];
 
 const minuteMs = 60_000;
@@ -41,7 +40,10 @@ const longestStretch = 0.1;
  * The attempts that no final result is about, or that are pending, in the order in which they were chosen: money may still
  * arrive from each of them. An order that a pending result names counts too if nobody chose it here. Total.
  */
-export function openAttempts({ attempts, results }: Attempted): OpenAttempt[] {
+export function openAttempts({
+  attempts,
+  results,
+}: Pick<AskedPayment, 'attempts' | 'results'>): OpenAttempt[] {
   const chosen = new Set(attempts.map(({ sellerOrderNo }) => sellerOrderNo));
   const reported = results.filter((result) => isPending(result) && !chosen.has(result.sellerOrderNo));
   const others = new Map(reported.map((result) => [result.sellerOrderNo, result]));
@@ -84,12 +86,13 @@ function isPending({ outcome, role }: Pick<RecordedResult, 'outcome' | 'role'>):
 export function nextRequeryAt(payment: AskedPayment, askedAt: string | null = null): string | null {
   const recordedMs = payment.lastRequery ? Date.parse(payment.lastRequery.at) : 0;
   const askedMs = Math.max(recordedMs, askedAt === null ? 0 : Date.parse(askedAt));
-  const next = [...attemptsToAsk(payment).map((attempt) => timesOf(attempt, payment)), timesAfterEnd(payment)]
-    // The last question about an open attempt is asked even if it was missed, so that the attempt does not stay open.
-    .flatMap(
-      ({ timesMs, isOpen }) =>
-        timesMs.find((timeMs) => timeMs > askedMs) ?? (isOpen ? timesMs.slice(-1) : []),
-    );
+  const isLater = (timeMs: number) => timeMs > askedMs;
+  // The last question about an open attempt is asked even if it was missed, so that the attempt does not stay open.
+  const ofOpen = attemptsToAsk(payment).map((attempt) => {
+    const timesMs = timesOf(attempt, payment);
+    return timesMs.find(isLater) ?? timesMs.at(-1);
+  });
+  const next = [...ofOpen, timesAfterEnd(payment).find(isLater)].filter((timeMs) => timeMs !== undefined);
   return next.length === 0 ? null : new Date(Math.min(...next)).toISOString();
 }
 
@@ -97,7 +100,7 @@ export function nextRequeryAt(payment: AskedPayment, askedAt: string | null = nu
 export function attemptsAtTheirEnd(payment: AskedPayment, at: string): OpenAttempt[] {
   const atMs = Date.parse(at);
   return attemptsToAsk(payment).filter((attempt) =>
-    timesOf(attempt, payment).timesMs.every((timeMs) => timeMs <= atMs),
+    timesOf(attempt, payment).every((timeMs) => timeMs <= atMs),
   );
 }
 
@@ -107,29 +110,26 @@ export function attemptsToAsk(payment: AskedPayment): OpenAttempt[] {
   return openAttempts(payment).filter(({ sellerOrderNo }) => !unknown.has(sellerOrderNo));
 }
 
-type Times = { timesMs: readonly number[]; isOpen: boolean };
-
-function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPayment): Times {
+function timesOf({ at, mode, sellerOrderNo }: OpenAttempt, { status }: AskedPayment): number[] {
   const schedule = mode === 'fpx1' ? corporate : ordinary;
   const endMs = schedule.at(-1) ?? 0;
   const isOver = status !== 'requested' && status !== 'pending';
   const longer = isOver ? [...schedule, ...afterwards.map((afterMs) => endMs + afterMs)] : schedule;
-  return { timesMs: stretched(longer, Date.parse(at), sellerOrderNo), isOpen: true };
+  return stretched(longer, Date.parse(at), sellerOrderNo);
 }
 
 /**
  * A bank may take the money after the gateway has reported a failure or a cancellation, even if the payment has been paid
  * since: a payer who was told of a failure pays again.
  */
-function timesAfterEnd({ results }: AskedPayment): Times {
+function timesAfterEnd({ results }: AskedPayment): number[] {
   const paid = ordersOf(results.filter(({ outcome }) => outcome === 'succeeded'));
   // A cancellation on our own page, or by the merchant, names no order: nobody was sent to a bank for it.
   const last = results.findLast(
     ({ outcome, sellerOrderNo }) =>
       (outcome === 'failed' || outcome === 'cancelled') && sellerOrderNo !== '' && !paid.has(sellerOrderNo),
   );
-  const timesMs = last ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo) : [];
-  return { timesMs, isOpen: false };
+  return last ? stretched(afterwards, Date.parse(last.at), last.sellerOrderNo) : [];
 }
 
 function stretched(schedule: readonly number[], startMs: number, sellerOrderNo: string): number[] {

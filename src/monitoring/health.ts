@@ -15,17 +15,7 @@ import type { Followed } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { sealingRefused } from '../audit/seals/sealing-status.ts';
 
-type ProjectionHealth = {
-  name: string;
-  /** `unknown` when a store did not answer. */
-  status: 'ok' | 'behind' | 'stopped' | 'unknown';
-  /** How long the oldest unprocessed event has been waiting; null when that is not known. */
-  lagMs: number | null;
-  /** Only that it has stopped: the log says before which event and why. */
-  fault: string | null;
-  /** Streams that it leaves out since an event that it could not process. */
-  parked: number;
-};
+type ProjectionHealth = ReturnType<typeof healthOf>;
 
 /** With `disk full` and `read only` it reads and does not write; with `too many connections` it lets us do neither. */
 type StoreState = 'up' | 'down' | 'disk full' | 'read only' | 'too many connections';
@@ -173,27 +163,27 @@ async function look(
 
 const stateOf = (isFull: boolean): StoreState => (isFull ? 'disk full' : 'up');
 
-function healthOf(
-  { name }: Followed,
-  statuses: readonly ProjectionStatus[],
-  lagMs: number | null,
-): ProjectionHealth {
+function healthOf({ name }: Followed, statuses: readonly ProjectionStatus[], lagMs: number | null) {
   const status = statuses.find((it) => it.name === name);
   // The reason is left out: it may name a payment's stream, a host or a place in our code.
   const told = status?.fault?.message === diskFullText ? diskFullText : 'It cannot continue';
   const fault = status ? status.fault && told : 'It has never run';
   return {
     name,
+    /** `unknown` when a store did not answer. */
     status: statusWord(fault !== null, lagMs),
+    /** How long the oldest unprocessed event has been waiting; null when that is not known. */
     lagMs,
+    /** Only that it has stopped: the log says before which event and why. */
     fault,
+    /** Streams that it leaves out since an event that it could not process. */
     parked: status?.parked.length ?? 0,
   };
 }
 
 const isWell = ({ parked, status }: ProjectionHealth): boolean => status === 'ok' && parked === 0;
 
-export function statusWord(isStopped: boolean, lagMs: number | null): ProjectionHealth['status'] {
+export function statusWord(isStopped: boolean, lagMs: number | null) {
   if (isStopped) return 'stopped';
   if (lagMs === null) return 'unknown';
   return lagMs > tolerableLagMs ? 'behind' : 'ok';

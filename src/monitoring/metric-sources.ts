@@ -1,7 +1,7 @@
 /** What a process measures when somebody asks for its metrics: a function for each subject of content/metrics.json. */
 import { statfs } from 'node:fs/promises';
 import type { GaugeSource, Reading } from '@ledger/observability/metrics.ts';
-import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { rowsWithin } from '@ledger/postgres/error-codes.ts';
 import { selectionOf } from '@ledger/projections/runtime/projection.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
@@ -10,6 +10,7 @@ import { unsealed, witnessesMissing } from '../audit/seals/sealing-status.ts';
 import { sqlOf } from '../common/sql.ts';
 import { deliveryKinds } from '../events/deliveries.ts';
 import { sealsStream } from '../events/seals.ts';
+import { returnedKeys } from '../personal-data/erased-keys.ts';
 import { countOpenExceptions } from '../projections/exceptions/queries.ts';
 import type { LookDependencies } from './health.ts';
 
@@ -88,12 +89,7 @@ export function createSources(dependencies: Dependencies) {
     },
 
     async erasures() {
-      type Row = { keys: number };
-      const query = db.raw<{ rows: Row[] }>(
-        'select coalesce(sum(keys), 0)::int as keys from erased_keys.returned',
-      );
-      const [row] = await emptyIfUndefined(query.timeout(2_000));
-      return [['ledger_erased_keys_returned', row?.keys ?? 0]];
+      return [['ledger_erased_keys_returned', (await returnedKeys(db))?.keys ?? 0]];
     },
 
     async deliveries() {
@@ -107,8 +103,7 @@ export function createSources(dependencies: Dependencies) {
 
     async requeries() {
       type Row = { due: number; overdue: number; open: number };
-      const query = db.raw<{ rows: Row[] }>(sqlOf('waiting-requeries'), { now: runtime.now() });
-      const [row] = await emptyIfUndefined(query.timeout(5_000));
+      const [row] = await rowsWithin<Row>(5_000, db, sqlOf('waiting-requeries'), { now: runtime.now() });
       return [
         ['ledger_requeries_due', row?.due ?? 0],
         ['ledger_requeries_oldest_due_seconds', row?.overdue ?? 0],
@@ -121,8 +116,7 @@ export function createSources(dependencies: Dependencies) {
 /** The deliveries of each kind that are due or given up; `overdue` is in seconds. */
 export async function waitingDeliveries(db: Knex, runtime: Pick<Dependencies['runtime'], 'now'>) {
   type Row = { kind: string; due: number; givenUp: number; overdue: number };
-  const query = db.raw<{ rows: Row[] }>(sqlOf('waiting-deliveries'), { now: runtime.now() });
-  const rows = await emptyIfUndefined(query.timeout(5_000));
+  const rows = await rowsWithin<Row>(5_000, db, sqlOf('waiting-deliveries'), { now: runtime.now() });
   const none = { due: 0, givenUp: 0, overdue: 0 };
   return deliveryKinds.map((kind) => ({ kind, ...(rows.find((each) => each.kind === kind) ?? none) }));
 }

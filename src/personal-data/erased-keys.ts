@@ -6,7 +6,7 @@
 import type { Log } from '@ledger/kernel/log.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
-import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { rowsWithin } from '@ledger/postgres/error-codes.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
 import { readErasure } from '../events/personal-data.ts';
@@ -54,9 +54,6 @@ export function createErasedKeys(dependencies: {
 
 /** How many keys were back so far, and when the last; null if none was. Rejects when Postgres is down. */
 export async function returnedKeys(db: Knex): Promise<{ keys: number; at: Date } | null> {
-  const query = db.raw<{ rows: { keys: number; at: Date }[] }>(
-    'select sum(keys)::int as keys, max(at) as at from erased_keys.returned having count(*) > 0',
-  );
-  const [found] = await emptyIfUndefined(query.timeout(2_000));
-  return found ?? null;
+  const sum = 'select sum(keys)::int as keys, max(at) as at from erased_keys.returned having count(*) > 0';
+  return (await rowsWithin<{ keys: number; at: Date }>(2_000, db, sum))[0] ?? null;
 }

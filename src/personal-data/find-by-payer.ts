@@ -1,10 +1,9 @@
 /** Finds all that is held about a person, by identity card or email address: payments, and results in quarantine. */
-import { pagesOf } from '@ledger/kernel/pages.ts';
+import { rowsOf } from '@ledger/kernel/pages.ts';
 import { KeysUnavailable, openOrWait } from '@ledger/personal-data/sealed.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
 import { isReady } from '@ledger/projections/runtime/lag.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
-import type { Knex } from 'knex';
 import { loadHead } from '../commands/execute.ts';
 import { paymentDecider } from '../commands/payment.ts';
 import { type LoadedUnmatched, loadUnmatched } from '../commands/unmatched.ts';
@@ -26,27 +25,40 @@ export const nothingFound = 'No payment and no unmatched result of this person w
 
 export type FoundUnmatched = { id: string; loaded: LoadedUnmatched };
 
+type Dependencies = Omit<Stores<'load' | 'firstAfter'>, 'log'>;
+
 /**
- * Payments found by the email address first, each the newest first. The read model suggests which payments they are,
- * and each payment's own stream confirms it. Every result in quarantine is opened, and found if it names one of the
- * payments, or has the email address or the number in a field. Throws KeysUnavailable, also when a read model is
- * behind, EventStoreUnavailable and the database's error.
+ * Throws KeysUnavailable, also when a read model is behind, because something would be left out; EventStoreUnavailable and
+ * the database's error.
  */
-export async function findByPayer(
-  text: string,
-  dependencies: Omit<Stores<'load' | 'firstAfter'>, 'log'>,
-): Promise<{ payments: OpenPayment[]; unmatched: FoundUnmatched[] }> {
-  const { db, eventStore, personalData, runtime } = dependencies;
+export async function findByPayer(text: string, dependencies: Dependencies) {
+  const { runtime } = dependencies;
   for (const projection of [payments, unmatched])
     if (!(await isReady(projection, { until: runtime.now(), waitMs: catchUpMs }, dependencies)))
       throw new KeysUnavailable(
         `The read model ${projection.name} is behind the event store, and something would be left out; try again when it has caught up`,
       );
-  const ids = new Set<string>();
-  for (const terms of [termsOf(text), termsOf(numberOf(text))])
-    for await (const id of suggested(await indexedTokens(terms, db, personalData), db)) ids.add(id);
+  const found = await findPayments(text, dependencies);
+  return { payments: found, unmatched: await findResults(text, found, dependencies) };
+}
+
+/**
+ * Those found by the email address first, each the newest first. The read model suggests which payments they are, and each
+ * payment's own stream confirms it.
+ */
+async function findPayments(
+  text: string,
+  { db, eventStore, personalData }: Dependencies,
+): Promise<OpenPayment[]> {
+  const suggested = new Set<string>();
+  for (const terms of [termsOf(text), termsOf(numberOf(text))]) {
+    const searchTokens = await indexedTokens(terms, db, personalData);
+    const load = (after: Listed<FoundPayment> | null) =>
+      searchTokens.length === 0 ? [] : searchPayments(db, { searchTokens }, { limit: pageSize, after });
+    for await (const { transactionId } of rowsOf(pageSize, load)) suggested.add(transactionId);
+  }
   const found: OpenPayment[] = [];
-  for (const id of ids) {
+  for (const id of suggested) {
     const { state } = await loadHead(eventStore, paymentStream(id), paymentDecider);
     if (state.status === 'none') continue;
     const payment = await openPayment(state, personalData.open);
@@ -55,9 +67,20 @@ export async function findByPayer(
     const { email, icNo } = payment.request.payer;
     if (isSame(email, text) || isSame(icNo, text)) found.push(payment);
   }
+  return found;
+}
+
+/** Opens every result in quarantine: it is about the person if it names one of the payments, or has what was given in a field. */
+async function findResults(
+  text: string,
+  found: readonly OpenPayment[],
+  { db, eventStore, personalData }: Dependencies,
+): Promise<FoundUnmatched[]> {
   const results: FoundUnmatched[] = [];
   const isTelling = text.includes('@') || tellingNumber.test(numberOf(text));
-  for await (const id of quarantined(db)) {
+  const load = (last: string | null) =>
+    findUnmatchedHolding(db, { before: null, after: last ?? '', limit: pageSize });
+  for await (const id of rowsOf(pageSize, load)) {
     const loaded = await loadUnmatched(id, eventStore);
     if (!loaded) continue;
     const { evidence, stream } = loaded;
@@ -66,20 +89,7 @@ export async function findByPayer(
       (isTelling && isSame(value, text)) || found.some(({ request }) => request.transactionId === value);
     if (Object.values(received ?? {}).some(isTheirs)) results.push({ id, loaded });
   }
-  return { payments: found, unmatched: results };
-}
-
-async function* quarantined(db: Knex): AsyncGenerator<string> {
-  const load = (last: string | null) =>
-    findUnmatchedHolding(db, { before: null, after: last ?? '', limit: pageSize });
-  for await (const page of pagesOf(pageSize, load)) yield* page;
-}
-
-async function* suggested(searchTokens: readonly string[][], db: Knex): AsyncGenerator<string> {
-  if (searchTokens.length === 0) return;
-  const load = (after: Listed<FoundPayment> | null) =>
-    searchPayments(db, { searchTokens }, { limit: pageSize, after });
-  for await (const page of pagesOf(pageSize, load)) for (const { transactionId } of page) yield transactionId;
+  return results;
 }
 
 /** Whether it is the email address that was given, whatever its case, or the number, however it is grouped. */

@@ -10,15 +10,13 @@ export type Printed = { lang: Language; verifyUrl: string };
 /** Rejects if the document could not be drawn this time. */
 export type DrawReceipt = (receipt: Receipt, printed: Printed) => Promise<Buffer>;
 
-type ReceiptFiles = (receipt: Receipt, lang: Language) => { name: string; pdf: Promise<Buffer> };
-
 /** The name is safe in a header. */
 export function createReceiptFiles(
   config: { baseUrl: string; linkKeys: LinkKeys },
   drawReceipt: DrawReceipt,
-): ReceiptFiles {
+) {
   const keys = verificationKeys(config.linkKeys);
-  return (receipt, lang) => {
+  return (receipt: Receipt, lang: Language) => {
     const { isOfficial, receiptNo, reference } = receipt;
     const verifyUrl = isOfficial ? verificationUrl(config.baseUrl, keys, receipt) : '';
     const title = `${headingOf(receipt, lang)} ${isOfficial ? receiptNo : reference}`;

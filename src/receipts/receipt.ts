@@ -26,16 +26,6 @@ export type ReceiptEntry = { at: string } & (
   | { kind: 'amountMismatch' | 'duplicate' | Resolution; amount: string }
 );
 
-/** Money that was charged and does not pay the payment: instead of the amount asked for, or besides it. */
-type OtherCharge = {
-  kind: 'wrongAmount' | 'furtherCharge';
-  /** `''` where the report could not be read. */
-  received: string;
-  asked: string;
-  /** What staff decided, and when; null until then. */
-  resolved: { resolution: Exclude<Resolution, 'reversed'>; at: string } | null;
-};
-
 /** What happened to the money beside the results. */
 export type ReceiptNote =
   | { kind: 'credited'; amount: string }
@@ -141,7 +131,8 @@ function receivedText({ amountSen, currency }: RecordedResult): string {
   return amountSen === null ? '' : displaySen(amountSen, currency);
 }
 
-function otherChargeOf(payment: RequestedPayment, result: RecordedResult): OtherCharge[] {
+/** Money that was charged and does not pay the payment: instead of the amount asked for, or besides it. */
+function otherChargeOf(payment: RequestedPayment, result: RecordedResult) {
   const { credited, resolved, role, sellerOrderNo } = result;
   if (role !== 'amountMismatch' && role !== 'duplicate') return [];
   // What has paid the payment, or a part of it, is in the notes.
@@ -149,8 +140,10 @@ function otherChargeOf(payment: RequestedPayment, result: RecordedResult): Other
   const resolution = resolved?.resolution;
   if (resolution === 'superseded' || resolution === 'reversed') return [];
   const feeSen = attemptOf(payment, sellerOrderNo)?.chargeSen ?? (0 as Sen);
-  const kind = payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount';
+  const kind: 'furtherCharge' | 'wrongAmount' =
+    payment.status === 'succeeded' ? 'furtherCharge' : 'wrongAmount';
   const asked = displaySen(addSen(outstandingSen(payment), feeSen));
+  /** What staff decided, and when; null until then. */
   const decided = resolution ? { resolution, at: resolved.at } : null;
   return [{ kind, received: receivedText(result), asked, resolved: decided }];
 }

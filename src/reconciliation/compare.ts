@@ -1,19 +1,12 @@
 /** Compares an export's records of one transaction with the payment in the ledger. Pure. */
 import { isRinggit } from '../common/money.ts';
 import { currentResult, type Payment, type RequestedPayment, requestedIn } from '../events/payment.ts';
-import type { DiscrepancyFound, DiscrepancyKind, ExportSource } from '../events/reconciliation.ts';
+import { type DiscrepancyFound, discrepancyKinds, type ExportSource } from '../events/reconciliation.ts';
 import { differ, type RecordedResult } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
 
 /** `repeated` is a row that an earlier row of the file equals, or that another row of its transaction supersedes. */
-export const verdictClasses = [
-  'matched',
-  'missingHere',
-  'missingThere',
-  'amountDiffers',
-  'statusDiffers',
-  'repeated',
-] as const satisfies readonly (DiscrepancyKind | 'matched' | 'repeated')[];
+export const verdictClasses = ['matched', ...discrepancyKinds, 'repeated'] as const;
 export type VerdictClass = (typeof verdictClasses)[number];
 
 /** About one of their records, or about one of our results for which the file has no record. */
@@ -53,14 +46,16 @@ function compareOwn(
   source: ExportSource,
 ): Verdict[] {
   const { pairs, uncovered } = pairUp(records, payment);
+  const unknown = pairs.filter(
+    ({ ours, record }) => record.status === 'succeeded' && ours?.result.outcome !== 'succeeded',
+  );
   // The first success that the payment does not have means a different status; a second one is other money.
-  let isPaid = payment.status === 'succeeded';
-  const verdicts = pairs.map(({ record, ours }) => {
-    const verdict = ours
-      ? verdictOf(classOf(record, ours.result, source), { record, ours, payment })
-      : verdictWithoutResult(record, payment, isPaid);
-    isPaid ||= record.status === 'succeeded' && verdict.class === 'statusDiffers';
-    return verdict;
+  const otherMoney = payment.status === 'succeeded' ? unknown : unknown.slice(1);
+  const verdicts = pairs.map((pair) => {
+    const { ours, record } = pair;
+    if (ours) return verdictOf(classOf(record, ours.result, source), { record, ours, payment });
+    if (otherMoney.includes(pair)) return verdictOf('missingHere', { record, payment });
+    return verdictWithoutResult(record, payment);
   });
   return [...verdicts, ...uncovered.map((ours) => verdictOf('missingThere', { ours, payment }))];
 }
@@ -71,8 +66,7 @@ function classOf(record: ExportRecord, result: RecordedResult, source: ExportSou
 }
 
 /** About a record that matches no result in the ledger. */
-function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment, isPaid: boolean): Verdict {
-  if (record.status === 'succeeded' && isPaid) return verdictOf('missingHere', { record, payment });
+function verdictWithoutResult(record: ExportRecord, payment: RequestedPayment): Verdict {
   const isExpected = record.status !== 'succeeded' && isPlausible(record.status, payment.status);
   return {
     ...verdictOf(isExpected ? 'matched' : 'statusDiffers', { record, payment }),

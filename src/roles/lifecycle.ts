@@ -120,20 +120,25 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
     }
     log.info({ reason: stop.signal.reason }, 'stopping');
   } finally {
-    setTimeout(() => {
-      if (!isDiskAwaited()) return;
-      log.warn('a disk does not answer: the process ends without waiting for it');
-      endNow(1);
-    }, stopsWithinMs).unref();
-    try {
-      // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
-      await stopAll(running).finally(() => process.connected && process.disconnect());
-    } finally {
-      while (isDiskAwaited()) await systemRuntime.sleep(100);
-    }
+    // Even after a failed start: connections, and the channel to the parent, would keep the process from ending.
+    await stopAndWaitForDisk(running, log);
   }
   log.info('stopped');
   return 0;
+}
+
+/** Ends the process if a disk does not answer in time: what is written there would keep it. */
+async function stopAndWaitForDisk(running: readonly Running[], log: Log): Promise<void> {
+  setTimeout(() => {
+    if (!isDiskAwaited()) return;
+    log.warn('a disk does not answer: the process ends without waiting for it');
+    endNow(1);
+  }, stopsWithinMs).unref();
+  try {
+    await stopAll(running).finally(() => process.connected && process.disconnect());
+  } finally {
+    while (isDiskAwaited()) await systemRuntime.sleep(100);
+  }
 }
 
 /** The effects of an uncaught error are unknown: the process ends, and its supervisor starts another. */

@@ -9,7 +9,7 @@ import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import { runProjection } from '@ledger/projections/runtime/run.ts';
 import { createSharedReader } from '@ledger/projections/runtime/shared-reader.ts';
-import { createLandRegistry } from '../clients/land-registry/callback.ts';
+import { createReportItem } from '../clients/land-registry/callback.ts';
 import { createTransactionRegistry } from '../clients/transaction-registry/registry.ts';
 import { createCredentials } from '../commands/credentials.ts';
 import { createExecute } from '../commands/execute.ts';
@@ -138,8 +138,9 @@ function tasksOf(role: RoleDependencies): WorkerTask[] {
     },
   ];
   if (landRegistry) {
-    const client = createLandRegistry({ config: landRegistry, post: postTo(landRegistry, runtime), runtime });
-    const perform = createLandRegistryCallback({ landRegistry: client, runtime });
+    const post = postTo(landRegistry, runtime);
+    const reportItem = createReportItem({ config: landRegistry, post, runtime });
+    const perform = createLandRegistryCallback({ reportItem, runtime });
     tasks.push({ name: 'land-registry-callback', kind: 'item', perform });
   } else if ([...merchants.values()].some(({ branchCode }) => branchCode !== ''))
     log.warn('LANDREG_BASE_URL is not set: callbacks to the land registry wait');

@@ -8,7 +8,13 @@ import type { AccountStatement, StatementLine } from '../projections/journal/que
 
 export type Format = 'csv' | 'json';
 
-const columns: Readonly<Record<string, (receipt: CollectedReceipt, collection: Collection) => string>> = {
+/** The text of each cell, by the names of the columns. */
+type Columns<Of extends unknown[]> = Readonly<Record<string, (...of: Of) => string>>;
+
+const rowOf = <Of extends unknown[]>(columns: Columns<Of>, ...of: Of) =>
+  Object.fromEntries(Object.entries(columns).map(([name, textOf]) => [name, textOf(...of)]));
+
+const receiptColumns: Columns<[receipt: CollectedReceipt, collection: Collection]> = {
   merchant_code: (_, { merchantCode }) => merchantCode,
   day: (_, { day }) => day,
   receipt_no: ({ receiptNo }) => receiptNo,
@@ -30,12 +36,9 @@ export function collectionLines(
   format: Format = 'csv',
 ): Readable {
   async function* rows() {
-    for await (const receipt of receipts)
-      yield Object.fromEntries(
-        Object.entries(columns).map(([name, textOf]) => [name, textOf(receipt, collection)]),
-      );
+    for await (const receipt of receipts) yield rowOf(receiptColumns, receipt, collection);
   }
-  return linesOf(Object.keys(columns), rows(), format);
+  return linesOf(Object.keys(receiptColumns), rows(), format);
 }
 
 /** The rows of a list, as they are: each column has the field of the row that it is named after. */
@@ -54,21 +57,20 @@ function textOfField(name: string, value: unknown): string {
   return name.endsWith('Sen') && value !== null ? formatSen(value as Sen) : String(value ?? '');
 }
 
-const accountColumns = [
-  'account',
-  'kind',
-  'recorded_at',
-  'value_at',
-  'merchant_code',
-  'transaction_id',
-  'revision',
-  'reference',
-  'receipt_no',
-  'debit',
-  'credit',
-  'balance',
-  'balance_side',
-];
+/** What a posting has between the account and the balance; the opening and the closing balance have the kind alone. */
+const postingColumns: Columns<[line: StatementLine]> = {
+  kind: ({ kind }) => kind,
+  recorded_at: ({ at }) => toIsoWithOffset(at.toISOString()),
+  value_at: ({ valueAt }) => toIsoWithOffset(valueAt.toISOString()),
+  merchant_code: ({ merchantCode }) => merchantCode,
+  transaction_id: ({ transactionId }) => transactionId,
+  revision: ({ revision }) => String(revision),
+  reference: ({ reference }) => reference,
+  receipt_no: ({ receiptNo }) => receiptNo,
+  debit: ({ debitSen }) => formatSen(debitSen),
+  credit: ({ creditSen }) => formatSen(creditSen),
+};
+const accountColumns = ['account', ...Object.keys(postingColumns), 'balance', 'balance_side'];
 
 /** The opening balance, a line per posting, the closing balance. There is at least one page. */
 export function accountLines(
@@ -80,28 +82,13 @@ export function accountLines(
     let closingSen: bigint | null = null;
     for await (const { openingSen, lines, closingSen: closing } of pages) {
       if (closingSen === null) yield { account, kind: 'opening', ...balanceOf(openingSen) };
-      for (const line of lines) yield { account, ...rowOf(line) };
+      for (const line of lines)
+        yield { account, ...rowOf(postingColumns, line), ...balanceOf(line.balanceSen) };
       closingSen = closing;
     }
     if (closingSen !== null) yield { account, kind: 'closing', ...balanceOf(closingSen) };
   }
   return linesOf(accountColumns, rows(), format);
-}
-
-function rowOf(line: StatementLine) {
-  return {
-    kind: line.kind,
-    recorded_at: toIsoWithOffset(line.at.toISOString()),
-    value_at: toIsoWithOffset(line.valueAt.toISOString()),
-    merchant_code: line.merchantCode,
-    transaction_id: line.transactionId,
-    revision: String(line.revision),
-    reference: line.reference,
-    receipt_no: line.receiptNo,
-    debit: formatSen(line.debitSen),
-    credit: formatSen(line.creditSen),
-    ...balanceOf(line.balanceSen),
-  };
 }
 
 /** A side instead of a sign, because a spreadsheet could take a sign for the beginning of a formula. */

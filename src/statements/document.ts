@@ -1,4 +1,6 @@
 /** What it takes to draw the PDF of a day's collection (`pdf.ts`). */
+
+import { Refused } from '../commands/decider.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { DrawReceipt } from '../receipts/file.ts';
 import type { Language } from '../receipts/texts.ts';
@@ -21,16 +23,15 @@ export type Documents = {
 /** A day with more receipts needs the CSV. */
 export const maxPdfReceipts = 2_000;
 
-export class TooManyReceipts extends Error {
-  override name = 'TooManyReceipts';
-}
-
-/** Throws TooManyReceipts beyond `maxPdfReceipts`, and what the receipts throw. */
+/** Throws Refused beyond `maxPdfReceipts`, and what the receipts throw. */
 export async function gatherReceipts(found: AsyncIterable<CollectedReceipt>): Promise<CollectedReceipt[]> {
   const receipts: CollectedReceipt[] = [];
   for await (const receipt of found) {
     if (receipts.length === maxPdfReceipts)
-      throw new TooManyReceipts(`A PDF has at most ${maxPdfReceipts} receipts; use the CSV for this day`);
+      throw new Refused(
+        'too_many_receipts',
+        `A PDF has at most ${maxPdfReceipts} receipts; use the CSV for this day`,
+      );
     receipts.push(receipt);
   }
   return receipts;

@@ -3,11 +3,11 @@
  * It agrees with the payment's own fold, in src/events/payment.ts, about every delivery.
  */
 import { adjustmentEvents } from '../events/adjustments.ts';
+import { isEventOf } from '../events/codec.ts';
 import {
   type Delivery,
   deliveryEvents,
   evolveDeliveries,
-  isDeliveryEvent,
   newDelivery,
   type PlannedDelivery,
 } from '../events/deliveries.ts';
@@ -54,7 +54,7 @@ export type PlacedEvent = { revision: number; event: PaymentEvent };
 
 /** Folds the next event that is followed. */
 export function takeEvent(known: KnownDeliveries, { event, revision }: PlacedEvent): KnownDeliveries {
-  const next = isDeliveryEvent(event)
+  const next = isEventOf(deliveryEvents, event)
     ? { ...known, deliveries: evolveDeliveries(known.deliveries, event) }
     : withCalled(known, event);
   return { ...next, revision };

@@ -66,7 +66,7 @@ const sourceOf = (file: string) =>
   readFileSync(`${root}${file}`, 'utf8').replace(/\['(\w+)', (['`])/g, '$2$1 ');
 
 const problems =
-  /new (?:HttpProblem|Refused|InvalidFields|UnreadableExport|ImportImpossible|ExportImpossible|TooManyReceipts)\(\s*(?:\d+,\s*|'\w+',\s*)?(?!'\w+_\w+')(?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g;
+  /new (?:HttpProblem|Refused|InvalidFields|UnreadableExport|ImportImpossible|ExportImpossible)\(\s*(?:\d+,\s*|'\w+',\s*)?(?!'\w+_\w+')(?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g;
 
 /** Only programs are told of these, or those who use the command line. */
 const notForStaff = new Set([

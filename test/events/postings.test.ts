@@ -1,7 +1,8 @@
 // What each event posts; the books of any history balance and agree with the fold of payments.
 import test from 'ava';
 import fc from 'fast-check';
-import { isAdjustmentEvent } from '../../src/events/adjustments.ts';
+import { adjustmentEvents } from '../../src/events/adjustments.ts';
+import { isEventOf } from '../../src/events/codec.ts';
 import { exceptionsOf, holdsMoneyInSuspense } from '../../src/events/exceptions.ts';
 import { unopened } from '../../src/events/open-payment.ts';
 import { evolve, noPayment, type Payment, type PaymentEvent } from '../../src/events/payment.ts';
@@ -254,7 +255,7 @@ function creditedSen(events: readonly PaymentEvent[]): bigint {
 
 /** What staff record later follows decisions, and without them it makes no sense: then only entries are checked. */
 function check(events: readonly PaymentEvent[]): void {
-  const isAdjusted = events.some(isAdjustmentEvent);
+  const isAdjusted = events.some((event) => isEventOf(adjustmentEvents, event));
   let state: Payment = noPayment;
   let books: Books | null = null;
   const entries: Entry[] = [];

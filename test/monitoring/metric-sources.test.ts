@@ -82,8 +82,10 @@ test('gauges of the machine, projections, seals, checks, erasures and deliveries
   t.deepEqual(await read('check'), { verify_age_seconds: 90, verify_violations: 5 });
 
   t.deepEqual(await read('erasures'), { erased_keys_returned: 0 });
-  await db.raw('create schema erased_keys; create table erased_keys.returned (keys integer not null)');
-  await db.raw('insert into erased_keys.returned values (3), (4)');
+  await db.raw(
+    'create schema erased_keys; create table erased_keys.returned (at timestamptz not null default now(), keys integer not null)',
+  );
+  await db.raw('insert into erased_keys.returned (keys) values (3), (4)');
   t.deepEqual(await read('erasures'), { erased_keys_returned: 7 });
 
   t.is((await read('deliveries'))['deliveries_due email'], 0);

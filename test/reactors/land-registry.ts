@@ -1,7 +1,7 @@
 /** The reactor of the land registry's items, and payments of many items. */
 import { createOutbound } from '@ledger/outbound/post.ts';
 import type { ExecutionContext } from 'ava';
-import { createLandRegistry } from '../../src/clients/land-registry/callback.ts';
+import { createReportItem } from '../../src/clients/land-registry/callback.ts';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import { createLandRegistryCallback } from '../../src/reactors/callbacks/land-registry-callback.ts';
 import { registryToken } from '../sandbox/helpers.ts';
@@ -17,7 +17,7 @@ export function startItems(
   changes: Parameters<typeof startCallbacks>[2] = {},
 ): DeliveryWorker {
   const runtime = testRuntime({ now: ledger.clock.now });
-  const landRegistry = createLandRegistry({
+  const reportItem = createReportItem({
     config: {
       callbackUrl,
       accessToken: registryToken,
@@ -29,7 +29,7 @@ export function startItems(
     post: createOutbound({ allowHosts: ['127.0.0.1'], httpsOnly: false, runtime }),
     runtime,
   });
-  const perform = createLandRegistryCallback({ landRegistry, runtime });
+  const perform = createLandRegistryCallback({ reportItem, runtime });
   return startCallbacks(t, ledger, { name: 'land-registry-callback', kind: 'item', perform, ...changes });
 }
 

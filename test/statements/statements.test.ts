@@ -2,11 +2,12 @@
 import { buffer, text as textFrom } from 'node:stream/consumers';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
+import { Refused } from '../../src/commands/decider.ts';
 import { addSen, displaySen, formatSen, groupedSen } from '../../src/common/money.ts';
 import type { CollectedReceipt } from '../../src/projections/journal/collection-queries.ts';
 import type { AccountStatement } from '../../src/projections/journal/queries.ts';
 import { accountLines, collectionLines, listCsv } from '../../src/statements/csv.ts';
-import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../src/statements/document.ts';
+import { gatherReceipts, maxPdfReceipts } from '../../src/statements/document.ts';
 import { collectionPdf, statementTexts } from '../../src/statements/pdf.ts';
 import { grandTotal, totalsByMethod } from '../../src/statements/totals.ts';
 import { hasPoppler, pagesOf, plainParts, textOf } from '../receipts/pdf-reader.ts';
@@ -227,7 +228,7 @@ test('the PDF is tagged, titled and the same bytes every time; a day too long is
   t.regex(parts, /\/S \/TH/);
   const much = { method: 'fpx' } as const;
   const tooMany = Array.from({ length: maxPdfReceipts + 1 }, (_, index) => receipt(index, much));
-  await t.throwsAsync(gatherReceipts(each(tooMany)), { instanceOf: TooManyReceipts });
+  await t.throwsAsync(gatherReceipts(each(tooMany)), { instanceOf: Refused, code: 'too_many_receipts' });
   t.is((await gatherReceipts(each(tooMany.slice(1)))).length, maxPdfReceipts);
 });
 

@@ -19,28 +19,34 @@ import { reconciliationFold, reconciliationStream } from '../../events/reconcili
 import { settlementFold } from '../../events/settlement.ts';
 import { listExceptions } from '../../projections/exceptions/queries.ts';
 import { journal } from '../../projections/journal/projection.ts';
-import { differingSums, trialBalance } from '../../projections/journal/queries.ts';
+import { differingSums, totalsOf, trialBalance } from '../../projections/journal/queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
 import { reconciliation } from '../../projections/reconciliation/projection.ts';
 import { differenceText, secondLookMs } from '../verify/read-models.ts';
-import { type Checked, createViolations, type Violation } from '../verify/violations.ts';
+import { type Checked, createViolations } from '../verify/violations.ts';
 
 export const compared = [payments, journal, reconciliation];
 const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
 /** What a check found, and where the next one continues. JSON. */
-export type CheckResult = {
-  at: string;
-  checked: Checked[];
-  violations: Violation[];
-  /** Changes up to this position are compared. */
-  until: { commit: string; prepare: string } | null;
-  /** The differences that it found. */
-  streams: string[];
-  days: string[];
-};
+export type CheckResult = Awaited<ReturnType<typeof check>>;
 
 type Dependencies = Omit<Stores<'subscribe' | 'load' | 'head'>, 'log'>;
+
+/** What a check depends on beside the stores. */
+type Task = {
+  /** Where it begins and what it compares again; null for the first check, which begins at the end of the log. */
+  last: {
+    until: { commit: string; prepare: string } | null;
+    streams: readonly string[];
+    days: readonly string[];
+  } | null;
+  /** Further streams to compare. */
+  suspected?: readonly string[];
+  /** How many changed streams it compares; the next check continues from there. */
+  most?: number;
+  signal: AbortSignal;
+};
 
 const streamsAtOnce = 50;
 const pauseMs = 50;
@@ -49,17 +55,13 @@ const maxSuspects = 1_000;
 const dayMs = 24 * 60 * 60_000;
 
 /**
- * `last` is null for the first check, which begins at the end of the log. Rows that differ are compared again after some
- * minutes, and are violations if they still differ. Throws the stores' errors and the signal's reason.
+ * Rows that differ are compared again after some minutes, and are violations if they still differ. Throws the stores' errors
+ * and the signal's reason.
  */
 export async function check(
   dependencies: Dependencies,
-  last: CheckResult | null,
-  signal: AbortSignal,
-  suspected: readonly string[] = [],
-  /** How many changed streams it compares; the next check continues from there. */
-  most = 50_000,
-): Promise<CheckResult> {
+  { last, signal, suspected = [], most = 50_000 }: Task,
+) {
   const { db, eventStore, runtime } = dependencies;
   const at = runtime.now();
   const violations = createViolations();
@@ -84,9 +86,9 @@ export async function check(
     days.push(day);
   }
   const accounts = await trialBalance(db, at);
-  const difference = accounts.reduce((sum, { creditSen, debitSen }) => sum + debitSen - creditSen, 0n);
-  if (difference !== 0n)
-    violations.add('the journal', `All debits and all credits differ by ${difference} sen`);
+  const { creditSen, debitSen } = totalsOf(accounts);
+  if (debitSen !== creditSen)
+    violations.add('the journal', `All debits and all credits differ by ${debitSen - creditSen} sen`);
   return {
     at: at.toISOString(),
     checked: [
@@ -94,7 +96,9 @@ export async function check(
       ...rows.checked,
     ],
     violations: violations.all(),
+    /** Changes up to this position are compared. */
     until: changed.until && positionText(changed.until),
+    /** The differences that it found. */
     streams: differing.suspects.slice(0, maxSuspects),
     days,
   };

@@ -1,7 +1,7 @@
 /** Runs the hourly background check and the daily `ledger verify`, each in one process, and keeps the last results. */
 import type { Log } from '@ledger/kernel/log.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
-import { briefReasonOf, emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { briefReasonOf, rowsWithin } from '@ledger/postgres/error-codes.ts';
 import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Knex } from 'knex';
@@ -85,7 +85,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   if (signal.aborted || !isDue) return;
   // Otherwise events that a projection has not processed yet, for example during a rebuild, would never be compared.
   for (const projection of compared) await untilCaughtUp(projection, { ...dependencies, signal });
-  const result = await check(dependencies, last, signal, forged);
+  const result = await check(dependencies, { last, signal, suspected: forged });
   await keepResult(db, 'check', result);
   await forgetForgedRows(db, forged);
   if (result.violations.length > 0)
@@ -117,6 +117,6 @@ const countsOf = ({ violations }: CheckOutcome) => violations.map(({ kind, count
 
 /** The last result, for the console and for metrics; null before the first. Rejects when Postgres is down. */
 export async function lastCheck(db: Knex, of: Kind = 'check'): Promise<(CheckResult & CheckOutcome) | null> {
-  const query = db.raw<{ rows: { result: CheckResult & CheckOutcome }[] }>(`select result from last_${of}`);
-  return (await emptyIfUndefined(query.timeout(2_000)))[0]?.result ?? null;
+  type Row = { result: CheckResult & CheckOutcome };
+  return (await rowsWithin<Row>(2_000, db, `select result from last_${of}`))[0]?.result ?? null;
 }

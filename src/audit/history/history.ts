@@ -10,61 +10,65 @@ import {
   evolve,
   noPayment,
   type Payment,
+  type PaymentEvent,
   readPaymentEvent,
   withoutPersonalData,
 } from '../../events/payment.ts';
 
-/** All fields are plain JSON. */
-export type HistoryEntry = {
-  revision: number;
-  /** In the log of all streams; as text, because the numbers have 64 bits. */
-  position: { commit: string; prepare: string };
-  /** The event's own time, which the chain covers; null where the event cannot be read. */
-  at: string | null;
-  type: string;
-  /** These three are null if somebody has changed the metadata. */
-  actor: string | null;
-  correlationId: string | null;
-  causationId: string | null;
-  eventId: string;
-  data: unknown;
-  /** After this event; an event that cannot be read changes nothing. */
-  state: Payment;
-  /** Whether it is as it was written and follows the event before it. */
-  fits: boolean;
-};
+export type HistoryEntry = ReturnType<typeof entryOf>;
 
 /** Names the first event that was changed, does not follow the previous one, or is intact but unreadable. */
 type HistoryVerdict = { kind: 'whole' } | { kind: 'broken' | 'unreadable'; revision: number };
 
-export type History = { entries: readonly HistoryEntry[]; verdict: HistoryVerdict };
+export type History = ReturnType<typeof historyOf>;
 
-/** `events` are a payment's whole stream. Never throws: an event that was made unreadable is shown as it is. */
-export function historyOf(events: readonly RecordedEvent[]): History {
+/** `stored` is a payment's whole stream. Never throws: an event that was made unreadable is shown as it is. */
+export function historyOf(stored: readonly RecordedEvent[]) {
   let state = noPayment;
-  const entries = events.map((event, index): HistoryEntry => {
+  const events = stored.map((event) => {
     const read = tryRead(readPaymentEvent, event);
-    const isRead = !(read instanceof UnreadableEvent);
-    if (isRead) state = evolve(state, read);
-    const { revision, position, type, id, data } = event;
-    return {
-      revision,
-      position: positionText(position),
-      at: isRead ? read.data.at : null,
-      type,
-      actor: metadataText(event, 'actor'),
-      correlationId: metadataText(event, '$correlationId'),
-      causationId: metadataText(event, '$causationId'),
-      eventId: id,
-      data,
-      state,
-      fits: revision === index && isChainedOnto(event, hashIn(events[index - 1])),
-    };
+    return read instanceof UnreadableEvent ? null : read;
+  });
+  const entries = stored.map((event, index) => {
+    const read = events[index] ?? null;
+    if (read) state = evolve(state, read);
+    const fits = event.revision === index && isChainedOnto(event, hashIn(stored[index - 1]));
+    return entryOf(event, read, { state, fits });
   });
   const erased = entries.findLastIndex(({ type, at }) => type === 'PersonalDataErased' && at !== null);
   return {
     entries: entries.map((entry, index) => (index < erased ? withoutPlainText(entry) : entry)),
+    /** The same events of the current schema; null for one that cannot be read. */
+    events,
     verdict: verdictOn(entries),
+  };
+}
+
+/**
+ * All fields are plain JSON. `state` is that after the event, and one that cannot be read changes nothing; `fits`: whether it
+ * is as it was written and follows the event before it.
+ */
+function entryOf(
+  event: RecordedEvent,
+  read: PaymentEvent | null,
+  { state, fits }: { state: Payment; fits: boolean },
+) {
+  const { data, id: eventId, revision, type } = event;
+  return {
+    revision,
+    /** In the log of all streams; as text, because the numbers have 64 bits. */
+    position: positionText(event.position),
+    /** The event's own time, which the chain covers; null where the event cannot be read. */
+    at: read?.data.at ?? null,
+    type,
+    /** These three are null if somebody has changed the metadata. */
+    actor: metadataText(event, 'actor'),
+    correlationId: metadataText(event, '$correlationId'),
+    causationId: metadataText(event, '$causationId'),
+    eventId,
+    data,
+    state,
+    fits,
   };
 }
 
@@ -122,7 +126,7 @@ export const timeForms =
  * time counts as old as the one before it. Throws Refused when there was none yet, and InvalidFields when there
  * is no such revision.
  */
-export function entriesUntil({ entries }: History, until: Until): readonly HistoryEntry[] {
+export function entriesUntil({ entries }: Pick<History, 'entries'>, until: Until): readonly HistoryEntry[] {
   const last = entries.at(-1);
   if (!last) throw new Refused('unknown_payment', 'Payment not found');
   if (until === null) return entries;

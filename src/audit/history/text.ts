@@ -9,7 +9,7 @@ import { unknownOutcomesOf } from '../../events/unknown-attempt-outcomes.ts';
 import { entriesUntil, type History, type HistoryEntry, type Until } from './history.ts';
 
 /** Throws what `entriesUntil` throws. The verdict covers all events, even if only some are shown. */
-export function historyText(history: History, until: Until = null): string {
+export function historyText(history: Omit<History, 'events'>, until: Until = null): string {
   const entries = entriesUntil(history, until);
   const payment = requestedIn(entries.at(-1)?.state);
   const model = {

@@ -6,7 +6,7 @@ import type {
   RecordedEvent,
 } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
-import { pagesOf } from '@ledger/kernel/pages.ts';
+import { rowsOf } from '@ledger/kernel/pages.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
 import { type PlacedSeal, type Seal, signedSealIn, Unaccountable } from './stored-seals.ts';
@@ -20,11 +20,10 @@ type Loads = Pick<EventStore, 'load'>;
 
 const pageSize = 500;
 
-export async function* allSeals(eventStore: Loads): AsyncGenerator<RecordedEvent> {
-  const load = (after: RecordedEvent | null) =>
-    eventStore.load(sealsStream, (after?.revision ?? -1) + 1, pageSize);
-  for await (const page of pagesOf(pageSize, load)) yield* page;
-}
+export const allSeals = (eventStore: Loads) =>
+  rowsOf<RecordedEvent>(pageSize, (after) =>
+    eventStore.load(sealsStream, (after?.revision ?? -1) + 1, pageSize),
+  );
 
 export async function loadLastSeal(eventStore: Pick<EventStore, 'loadLast'>): Promise<LastSeal> {
   const stored = await eventStore.loadLast(sealsStream);

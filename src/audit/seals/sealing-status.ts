@@ -1,6 +1,6 @@
 /** Whether the log is being sealed, as other processes and staff see it. */
 import type { EventStore, RecordedEvent } from '@ledger/event-store/event-store.ts';
-import { emptyIfUndefined } from '@ledger/postgres/error-codes.ts';
+import { rowsWithin } from '@ledger/postgres/error-codes.ts';
 import { cosignersOf } from '@ledger/transparency-log/note.ts';
 import type { Knex } from 'knex';
 import { sealsStream } from '../../events/seals.ts';
@@ -13,38 +13,33 @@ export const sealedWithinMs = 30 * 60_000;
 
 /** Why the sealer refuses to seal; null if it does not. Rejects when Postgres is down. */
 export async function sealingRefused(db: Knex): Promise<string | null> {
-  const query = db.raw<{ rows: { refused: string | null }[] }>('select refused from log_checkpoint');
-  return (await emptyIfUndefined(query.timeout(2_000)))[0]?.refused ?? null;
+  type Row = { refused: string | null };
+  return (await rowsWithin<Row>(2_000, db, 'select refused from log_checkpoint'))[0]?.refused ?? null;
 }
-
-type Unsealed =
-  | { state: 'none' }
-  /** `since`: when the oldest event that no seal covers was stored. */
-  | { state: 'due' | 'overdue'; since: Date }
-  /** The sealer refuses to sign: the log contradicts what was signed before. */
-  | { state: 'unaccountable'; reason: string };
 
 /**
  * Whether the log is being sealed, as staff see it: from the last seal and the first event after it, and from what the
- * sealer has said, where Postgres answers. Throws EventStoreUnavailable, also when the signal aborts before the store has
+ * sealer has said, where Postgres answers. `since`: when the oldest event that no seal covers was stored. Unaccountable: the
+ * sealer refuses to sign, because the log contradicts what was signed before. Throws EventStoreUnavailable, also when the signal aborts before the store has
  * answered.
  */
 export async function unsealed(
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>,
   db: Knex,
   { now, signal }: { now: Date; signal: AbortSignal },
-): Promise<Unsealed> {
+) {
   const refused = await sealingRefused(db).catch(() => null);
-  if (refused !== null) return { state: 'unaccountable', reason: refused };
+  if (refused !== null) return { state: 'unaccountable' as const, reason: refused };
   try {
     const last = await eventStore.loadLast(sealsStream);
     const after = last && (await lastEventOf(signedSealIn(last), eventStore)).position;
     const oldest = await eventStore.firstAfter({ streamPrefixes, after, signal });
-    if (!oldest) return { state: 'none' };
+    if (!oldest) return { state: 'none' as const };
     const since = oldest.created;
-    return { state: now.getTime() - since.getTime() > sealedWithinMs ? 'overdue' : 'due', since };
+    const isOverdue = now.getTime() - since.getTime() > sealedWithinMs;
+    return { state: isOverdue ? ('overdue' as const) : ('due' as const), since };
   } catch (error) {
-    if (error instanceof Unaccountable) return { state: 'unaccountable', reason: error.message };
+    if (error instanceof Unaccountable) return { state: 'unaccountable' as const, reason: error.message };
     throw error;
   }
 }

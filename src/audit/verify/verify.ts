@@ -35,9 +35,9 @@ export async function verify(
   if (refused !== null) violations.add('unsealed events', `Nothing is sealed any more: ${refused}`);
   if (!isComplete) notes.push('The read models were not checked, since they are made from the whole log.');
   else if (since && from && personalData) {
-    const until = positionText(from.after);
-    const before = { at: '', checked: [], violations: [], streams: [], days: [], until };
-    const rows = await check({ ...dependencies, personalData }, before, signal, [], Number.POSITIVE_INFINITY);
+    const last = { until: positionText(from.after), streams: [], days: [] };
+    const all = { last, signal, most: Number.POSITIVE_INFINITY };
+    const rows = await check({ ...dependencies, personalData }, all);
     violations.addAll(rows.violations);
     checked.push(...rows.checked);
     notes.push('Events before the checkpoint, unchanged rows and other read models were not checked.');

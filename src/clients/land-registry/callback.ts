@@ -51,10 +51,13 @@ export function callbackFields(item: PaidItem, dimasuk: string) {
   };
 }
 
-export type LandRegistry = ReturnType<typeof createLandRegistry>;
+export type ReportItem = ReturnType<typeof createReportItem>;
 
-/** One report makes several attempts to connect, within `timeoutMs` in all. */
-export function createLandRegistry(dependencies: {
+/**
+ * The function returned reports one item, with several attempts to connect, within `timeoutMs` in all. Throws AddressRefused
+ * and NoAnswer.
+ */
+export function createReportItem(dependencies: {
   /** Its access token may change. */
   config: Omit<LandRegistryConfig, 'connectTimeoutMs'>;
   post: PostOutbound;
@@ -64,38 +67,35 @@ export function createLandRegistry(dependencies: {
   const { attempts, callbackUrl, dimasuk, pauseMs, timeoutMs } = config;
   const json = 'application/json';
   const headers = { 'content-type': json, accept: json, 'user-agent': 'payment-ledger' };
-  return {
-    /** Throws AddressRefused and NoAnswer. */
-    report(
-      item: PaidItem,
-      { correlationId, signal: stopping }: { correlationId: string; signal: AbortSignal },
-    ): Promise<OutboundAnswer> {
-      const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
-      const sent = { ...headers, 'access-token': config.accessToken, 'x-correlation-id': correlationId };
-      const body = JSON.stringify(callbackFields(item, dimasuk));
-      return retry(() => post({ url: callbackUrl, headers: sent, body, signal }), {
-        runtime,
-        firstMs: pauseMs,
-        longestMs: pauseMs,
-        jitter: 0,
-        maxAttempts: attempts,
-        // Once connected, the item may have arrived: the next delivery attempt understands a duplicate.
-        shouldRetry: (error) => error instanceof NoAnswer && !error.wasConnected && !signal.aborted,
-      });
-    },
+  return (
+    item: PaidItem,
+    { correlationId, signal: stopping }: { correlationId: string; signal: AbortSignal },
+  ): Promise<OutboundAnswer> => {
+    const signal = AbortSignal.any([stopping, runtime.timeout(timeoutMs)]);
+    const sent = { ...headers, 'access-token': config.accessToken, 'x-correlation-id': correlationId };
+    const body = JSON.stringify(callbackFields(item, dimasuk));
+    return retry(() => post({ url: callbackUrl, headers: sent, body, signal }), {
+      runtime,
+      firstMs: pauseMs,
+      longestMs: pauseMs,
+      jitter: 0,
+      maxAttempts: attempts,
+      // Once connected, the item may have arrived: the next delivery attempt understands a duplicate.
+      shouldRetry: (error) => error instanceof NoAnswer && !error.wasConnected && !signal.aborted,
+    });
   };
 }
-
-/** `duplicate`: the land registry already has this receipt number with this FPX number. */
-type LandRegistryVerdict = 'accepted' | 'duplicate' | 'refused' | 'unreadable';
 
 const Reply = type({ statusCode: lenientText, noresit: lenientText });
 /** How a refusal says, in English or Malay, that it is a duplicate. */
 const duplicateWords = /duplicat|already (exists|received|recorded)|pendua|(telah|sudah) wujud/i;
 const conflict = 409;
 
-/** A reply of FAILED, or without a receipt number, is a refusal although its status is 2xx. */
-export function readReply({ status, body }: OutboundAnswer): LandRegistryVerdict {
+/**
+ * A reply of FAILED, or without a receipt number, is a refusal although its status is 2xx. `duplicate`: the land registry
+ * already has this receipt number with this FPX number.
+ */
+export function readReply({ status, body }: OutboundAnswer) {
   if (status === conflict) return 'duplicate';
   const reply = orElse(() => create(JSON.parse(body), Reply), null);
   if (!reply) return 'unreadable';

@@ -61,30 +61,25 @@ import { requestLink } from './sign-in/request-link.ts';
 import { showLink, showSignIn, signIn, signOut } from './sign-in/sign-in.ts';
 import { accounts, changeRole, deactivate, reactivate, removePasskeysOf } from './staff/staff.ts';
 
-export type ConsoleRoute = {
-  method: 'get' | 'post';
-  path: '/console' | `/console/${string}`;
-  permission: Permission;
-  forScope: ForScope;
-  handle: Page;
-  /** Reads the body of a POST. */
-  body: ReadBody;
-};
+type Path = '/console' | `/console/${string}`;
+export type ConsoleRoute = ReturnType<ReturnType<typeof route>>;
 
+/** `body` reads the body of a POST. */
 const route =
-  (method: ConsoleRoute['method']) =>
-  (
-    path: ConsoleRoute['path'],
-    permission: Permission,
-    forScope: ForScope,
-    handle: Page,
-    body: ReadBody = formBody,
-  ): ConsoleRoute => ({ method, path, permission, forScope, handle, body });
+  (method: 'get' | 'post') =>
+  (path: Path, permission: Permission, forScope: ForScope, handle: Page, body: ReadBody = formBody) => ({
+    method,
+    path,
+    permission,
+    forScope,
+    handle,
+    body,
+  });
 const get = route('get');
 const post = route('post');
 
 const form = (
-  path: ConsoleRoute['path'],
+  path: Path,
   [mayOpen, maySubmit]: readonly [Permission, Permission],
   forScope: ForScope,
   page: FormPage,

@@ -11,9 +11,7 @@ import type { LoadedPayment } from './load-payment.ts';
 /** About 30 KB each. */
 const maxKept = 500;
 
-type Needed = Pick<Dependencies, 'config' | 'documents' | 'runtime'>;
-
-export function createDownload({ config, documents, runtime }: Needed) {
+export function createDownload({ config, documents, runtime }: Dependencies) {
   const receiptFile = createReceiptFiles(config, documents.receipt);
   /** PDFs by what they say. The last used are kept, because drawing one takes some 10 ms of CPU. */
   const kept = new RecentMap<ReturnType<typeof receiptFile>>(maxKept);

@@ -3,7 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { historyOf } from '../../audit/history/history.ts';
 import { endOf } from '../../commands/execute.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
-import { paymentStream, readPaymentEvent, requestedIn } from '../../events/payment.ts';
+import { paymentStream, requestedIn } from '../../events/payment.ts';
 import { type Context, HttpProblem } from './context.ts';
 
 export type PaymentHistory = Awaited<ReturnType<typeof loadHistory>>;
@@ -18,10 +18,6 @@ export async function loadHistory(ctx: Context, eventStore: Pick<EventStore, 'lo
   const isWhole = state && history.verdict.kind === 'whole';
   return {
     ...history,
-    /** The entries as events of the current schema; null for one that cannot be read. */
-    events: stored.map((event, index) =>
-      history.entries[index]?.at == null ? null : readPaymentEvent(event),
-    ),
     /** Null if the stream does not begin with a request or cannot be read. */
     payment: requestedIn(state),
     /** For a command; null if an event cannot be read, or was changed. */

@@ -1,16 +1,11 @@
 /** The access log as auditors read it. */
 import { matching } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
-import type { AccessKind } from '../../events/session.ts';
+import type { SessionEvent } from '../../events/session.ts';
 import { accessLog } from './projection.ts';
 
-export type AccessLogEntry = {
-  at: Date;
-  userId: string;
-  what: AccessKind;
-  transactionId: string | null;
-  detail: string;
-};
+type Viewed = Extract<SessionEvent, { type: 'PersonalDataViewed' }>['data'];
+export type AccessLogEntry = Omit<Viewed, 'at'> & { at: Date };
 
 /** All entries of a user and about a payment; null for any. */
 export function accessesOf(db: Knex, user: string | null, payment: string | null): Knex.QueryBuilder {

@@ -2,7 +2,7 @@
  * What an agency collected on a Malaysian day: the receipts with that value date. Read from the journal's own postings,
  * so that statements always agree with the books.
  */
-import { pagesOf } from '@ledger/kernel/pages.ts';
+import { rowsOf } from '@ledger/kernel/pages.ts';
 import { type Listed, type ListPage, readPage } from '@ledger/postgres/listing.ts';
 import type { Knex } from 'knex';
 import lists from '../../../content/tables/lists.json' with { type: 'json' };
@@ -61,15 +61,13 @@ export const collectionPage = (db: Knex, collection: Collection, page: ListPage)
     sort: 'paid',
   });
 
+const receiptsInMemory = 1_000;
+
 /** All receipts of the day, with one page in memory at a time. */
-export async function* collectedReceipts(
-  db: Knex,
-  collection: Collection,
-): AsyncGenerator<CollectedReceipt, void, void> {
-  const limit = 1_000;
-  const load = (after: Listed<CollectedReceipt> | null) => collectionPage(db, collection, { after, limit });
-  for await (const page of pagesOf(limit, load)) yield* page;
-}
+export const collectedReceipts = (db: Knex, collection: Collection) =>
+  rowsOf<Listed<CollectedReceipt>>(receiptsInMemory, (after) =>
+    collectionPage(db, collection, { after, limit: receiptsInMemory }),
+  );
 
 /** The day's totals by method, in the order of their names. */
 export async function collectionTotals(db: Knex, collection: Collection): Promise<MethodTotal[]> {

@@ -119,8 +119,7 @@ function takePayment(before: Folded | null, recorded: RecordedEvent) {
   let { reference, receiptNo } = before ?? { reference: '', receiptNo: '' };
   if (event.type === 'PaymentRequested' && !before) reference = event.data.reference;
   if ('receiptNo' in event.data && books.isPaid && !last?.isPaid) receiptNo = event.data.receiptNo;
-  const { revision } = recorded;
-  const claims = claimsOf(event, { transactionId, revision, books });
+  const claims = claimsOf(event, { transactionId, revision: recorded.revision, books });
   const { merchantCode } = books;
   return {
     state: books,

@@ -1,7 +1,7 @@
 /** Reports one item of a payment that succeeded to the land registry: content/docs/land-registry-callbacks.md. */
 import type { Runtime } from '@ledger/kernel/runtime.ts';
 import { isSuccess } from '@ledger/outbound/post.ts';
-import { type LandRegistry, type PaidItem, readReply } from '../../clients/land-registry/callback.ts';
+import { type PaidItem, type ReportItem, readReply } from '../../clients/land-registry/callback.ts';
 import { receiptOf } from '../../receipts/receipt.ts';
 import {
   type DeliveryTask,
@@ -11,16 +11,16 @@ import {
 } from '../deliveries/delivery-task.ts';
 import { outcomeOfError, outcomeOfRefusal } from '../deliveries/receiver-answer.ts';
 
-type Dependencies = { landRegistry: LandRegistry; runtime: Pick<Runtime, 'now'> };
+type Dependencies = { reportItem: ReportItem; runtime: Pick<Runtime, 'now'> };
 
-export function createLandRegistryCallback({ landRegistry, runtime }: Dependencies): PerformDelivery {
+export function createLandRegistryCallback({ reportItem, runtime }: Dependencies): PerformDelivery {
   return async (task) => {
     // The account or IC number would be missing.
     const abandoned = withoutPayer(task.payment.access);
     if (abandoned) return abandoned;
     const item = paidItemOf(task);
     try {
-      const answer = await landRegistry.report(item, task);
+      const answer = await reportItem(item, task);
       const { status, isRepeat } = answer;
       const verdict = readReply(answer);
       // Sent once, the number is that of something else; a repeat may have arrived before.

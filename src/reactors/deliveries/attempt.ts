@@ -10,7 +10,7 @@ import { isOvertaken, type RecordDeliveryAttempt } from '../../commands/deliveri
 import type { ExecutePayment } from '../../commands/payment.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
-import { type Payment, paymentStream } from '../../events/payment.ts';
+import { paymentStream } from '../../events/payment.ts';
 import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
 import { orderingKeyOf } from '../../to-do/delivery-rows.ts';
 import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
@@ -122,7 +122,7 @@ export async function attemptDelivery(
 }
 
 /** If others have appended meanwhile, the next claim reads the stream again. */
-function recordedRow({ events }: Stream<Payment>): RowEnd {
+function recordedRow({ events }: Stream): RowEnd {
   return events ? { kind: 'recorded', stream: events } : { kind: 'givenBack', afterMs: 0, stream: null };
 }
 
@@ -145,9 +145,9 @@ async function findDue(
 async function recordSuperseded(
   { head, calls }: LoadedDeliveries,
   dependencies: AttemptDependencies,
-): Promise<Stream<Payment>> {
+): Promise<Stream> {
   const { request, deliveries } = head.state;
-  let from: Stream<Payment> = head;
+  let from: Stream = head;
   for (const each of deliveries) {
     const call = calls.get(each.key);
     if (!call || each.state !== 'due' || !isOvertaken(each, deliveries)) continue;
@@ -194,7 +194,7 @@ async function record(
   outcome: DeliveryOutcome | typeof interrupted,
   durationMs: number,
   dependencies: AttemptDependencies,
-): Promise<Stream<Payment>> {
+): Promise<Stream> {
   const { execute, runtime, scheduleMs } = dependencies;
   const now = runtime.now();
   const command: RecordDeliveryAttempt = {

@@ -22,11 +22,11 @@ import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 /** The event that called for a delivery, what it says of it, and the payment as that event left it. */
 type Call = { cause: RecordedEvent; planned: PlannedDelivery; payment: RequestedPayment };
 /** A stream's end, and all its events; null when others appended since it was read. */
-export type Stream<State> = Head<State> & { events: readonly PlacedEvent[] | null };
+export type Stream = Head<RequestedPayment> & { events: readonly PlacedEvent[] | null };
 /** `calls` has the call for each delivery, by its key. */
-export type LoadedDeliveries = { head: Stream<RequestedPayment>; calls: ReadonlyMap<string, Call> };
+export type LoadedDeliveries = { head: Stream; calls: ReadonlyMap<string, Call> };
 /** One of them; `head` is the end of the payment's stream. */
-export type LoadedDelivery = Call & { delivery: Delivery; head: Stream<Payment> };
+export type LoadedDelivery = Call & { delivery: Delivery; head: Stream };
 export type OpenDelivery = Omit<LoadedDelivery, 'payment'> & { payment: OpenPayment };
 
 /** Null when the log lacks the payment. Throws EventStoreUnavailable and UnreadableEvent. */
@@ -56,12 +56,13 @@ export function isBehind({ orderingKey, attempts }: ClaimedDelivery, { head }: L
 }
 
 export function afterCommand(
-  { events, revision }: Stream<Payment>,
+  { events, revision }: Stream,
   { events: added, ...head }: Executed<Payment, PaymentEvent>,
-): Stream<Payment> {
+): Stream {
   const placed = added.map((event, index) => ({ event, revision: Number(revision) + 1 + index }));
   const isWhole = head.revision === Number(revision) + added.length;
-  return { ...head, events: events && isWhole ? [...events, ...placed] : null };
+  // No event takes a payment back.
+  return { ...(head as Head<RequestedPayment>), events: events && isWhole ? [...events, ...placed] : null };
 }
 
 /** The delivery whose attempt was interrupted before this claim, if that is still to be recorded. */
@@ -81,8 +82,8 @@ export async function openDelivery(
 ): Promise<OpenDelivery | null> {
   const { state } = due.head;
   // A callback reports the change that called for it; an email says how the payment stands when it is sent.
-  const payment = due.planned.kind === 'email' && state.status !== 'none' ? state : calledPayment;
-  const erasedAt = state.status === 'none' ? null : state.personalData.erasedAt;
+  const payment = due.planned.kind === 'email' ? state : calledPayment;
+  const { erasedAt } = state.personalData;
   // What was erased since the call must not be sent, even if it is there in plain text.
   const isErased = erasedAt !== null && erasedAt !== payment.personalData.erasedAt;
   const left = isErased ? withoutPersonalData(payment, erasedAt) : payment;

@@ -80,11 +80,11 @@ const countOf = ({ checked }: CheckResult, what: RegExp) =>
 
 test.serial('a row whose MAC was wrong when it was read is compared with its stream', async (t) => {
   const { db, dependencies } = await start(t);
-  const agreed = await check(dependencies, null, signal);
+  const agreed = await check(dependencies, { last: null, signal });
   await db.raw(sqlOf('audit-tables'));
   await db('payments.payments').where('transaction_id', idOf(3)).update({ mac: 'none' });
   t.deepEqual(
-    (await check(dependencies, agreed, signal)).violations,
+    (await check(dependencies, { last: agreed, signal })).violations,
     [],
     'nothing has happened in its stream',
   );
@@ -92,7 +92,7 @@ test.serial('a row whose MAC was wrong when it was read is compared with its str
   await reportForgedRow(paymentStream(idOf(3)), { db, log });
   const suspected = await forgedRows(db);
   t.deepEqual(suspected, [paymentStream(idOf(3))]);
-  const { violations } = await check(dependencies, agreed, signal, suspected);
+  const { violations } = await check(dependencies, { last: agreed, signal, suspected });
   t.like(violations[0], { kind: 'rows of payments.payments', count: 1 });
   await forgetForgedRows(db, suspected);
   t.deepEqual(await forgedRows(db), []);
@@ -100,18 +100,18 @@ test.serial('a row whose MAC was wrong when it was read is compared with its str
 
 test.serial('all agrees; the next check compares what has come since', async (t) => {
   const { dependencies, pay } = await start(t);
-  const first = await check(dependencies, null, signal);
+  const first = await check(dependencies, { last: null, signal });
   t.deepEqual(first.violations, []);
   t.is(countOf(first, /^rows of payments/), 3, 'the payment with the open exception, and its payer');
   await pay(4);
-  const second = await check(dependencies, first, signal);
+  const second = await check(dependencies, { last: first, signal });
   t.deepEqual(second.violations, []);
   t.is(countOf(second, /^rows of payments/), 2 + 3, 'and the new payment with its payer');
   t.is(countOf(second, /^rows of journal/), 1 + 2 + 1 + 4);
-  t.deepEqual((await check(dependencies, fromStart, signal)).violations, []);
+  t.deepEqual((await check(dependencies, { last: fromStart, signal })).violations, []);
   // An hourly check leaves the rest to the next one; for `verify --since` there is none.
   const ofFirst = async (most: number) =>
-    countOf(await check(dependencies, fromStart, signal, [], most), /^rows of payments/);
+    countOf(await check(dependencies, { last: fromStart, signal, most }), /^rows of payments/);
   t.deepEqual([await ofFirst(1), await ofFirst(Number.POSITIVE_INFINITY)], [5, 9]);
 });
 
@@ -120,10 +120,10 @@ test.serial(
   async (t) => {
     const { dependencies } = await start(t);
     const beyond = { commit: '999999999', prepare: '999999999' };
-    const found = await check(dependencies, { ...fromStart, until: beyond }, signal);
+    const found = await check(dependencies, { last: { ...fromStart, until: beyond }, signal });
     t.is(
       countOf(found, /^rows of journal/),
-      countOf(await check(dependencies, fromStart, signal), /^rows of journal/),
+      countOf(await check(dependencies, { last: fromStart, signal }), /^rows of journal/),
     );
     t.not(found.until?.commit, beyond.commit);
   },
@@ -163,16 +163,16 @@ test.serial('what was changed is named, also by the checks after it, until it is
   const { dependencies, db } = await start(t);
   for (const [name, sql, undo, expected] of tampered) {
     await db.raw(sql);
-    const found = await check(dependencies, fromStart, signal);
+    const found = await check(dependencies, { last: fromStart, signal });
     const texts = textsOf(found);
     t.regex(texts.join('\n'), expected, name);
     const before = clock.time;
     clock.time = new Date(before.getTime() + 24 * 60 * 60_000);
-    const next = await check(dependencies, found, signal);
+    const next = await check(dependencies, { last: found, signal });
     clock.time = before;
     t.deepEqual(textsOf(next), texts, name);
     await db.raw(undo);
-    t.deepEqual((await check(dependencies, next, signal)).violations, [], name);
+    t.deepEqual((await check(dependencies, { last: next, signal })).violations, [], name);
   }
 });
 
@@ -207,7 +207,7 @@ test.serial('rows of a payment that is being erased while they are compared', as
     t.deepEqual(await erased, [id]);
     await caughtUp([payments], { eventStore }, database);
   };
-  const found = await check({ ...dependencies, runtime: { ...runtime, sleep } }, fromStart, signal);
+  const found = await check({ ...dependencies, runtime: { ...runtime, sleep } }, { last: fromStart, signal });
   t.deepEqual(await db('payments.payers').where({ transaction_id: id }), [], 'it was looked at twice');
   t.deepEqual(found.violations, []);
   t.deepEqual(found.streams, []);
@@ -216,7 +216,7 @@ test.serial('rows of a payment that is being erased while they are compared', as
 test.serial('a stream whose row is gone', async (t) => {
   const { dependencies, db } = await start(t);
   await db.raw(`update payments.payments set transaction_id = 'X' where transaction_id = ?`, [idOf(1)]);
-  const { streams, violations } = await check(dependencies, fromStart, signal);
+  const { streams, violations } = await check(dependencies, { last: fromStart, signal });
   t.deepEqual(violations, [
     { kind: 'rows of payments.payments', count: 1, first: `The row ${idOf(1)} is missing` },
   ]);
@@ -233,7 +233,7 @@ test.serial(
       );
     await db.raw(`update payments.payments set status = 'failed' where transaction_id = ?`, [idOf(1)]);
     const eventStore = { ...dependencies.eventStore, load: unreadable };
-    const { streams, violations } = await check({ ...dependencies, eventStore }, fromStart, signal);
+    const { streams, violations } = await check({ ...dependencies, eventStore }, { last: fromStart, signal });
     t.deepEqual(streams.toSorted(), [paymentStream(idOf(1)), paymentStream(idOf(2))]);
     t.deepEqual(violations.map(({ kind }) => kind).toSorted(), [
       'rows of journal',
@@ -295,7 +295,7 @@ test.serial('credits, refunds, reversals and settlements agree', async (t) => {
     onBadRow: () => t.fail(),
   });
   await until(async () => (await accountSums(database.db, 'bank', new Date())).debitSen > 0n);
-  const found = await check(dependencies, fromStart, signal);
+  const found = await check(dependencies, { last: fromStart, signal });
   t.deepEqual(found.violations, []);
   // For each payment and the payout a row of the books, and their postings; the charge of the payout.
   t.is(countOf(found, /^rows of journal/), 3 + 8 + 3 + 18 + 1 + 2 + 1);

@@ -1,10 +1,11 @@
 // The journal and the statements in the console: their amounts, who may see them, and accounts or days that do not exist.
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'csv-parse/sync';
+import { Refused } from '../../../src/commands/decider.ts';
 import { dayOf } from '../../../src/common/malaysian-time.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { roles } from '../../../src/events/user.ts';
-import { type Documents, TooManyReceipts } from '../../../src/statements/document.ts';
+import type { Documents } from '../../../src/statements/document.ts';
 import { stored } from '../../audit/helpers.ts';
 import { until } from '../../embedded/helpers.ts';
 import { emptyJournal, feed, paid, recorded } from '../../projections/journals.ts';
@@ -242,7 +243,7 @@ test.serial(
   'a day with more receipts than a PDF holds is refused, and the page says what to take',
   async (t) => {
     const collection: Documents['collection'] = async () => {
-      throw new TooManyReceipts('A PDF has at most 20000 receipts; use the CSV for this day');
+      throw new Refused('too_many_receipts', 'A PDF has at most 20000 receipts; use the CSV for this day');
     };
     const { page } = await start(t, { documents: { ...documents, collection } });
     const path = '/console/statements/collection.pdf?merchant=council&day=2026-11-20';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createOutbound, type PostOutbound } from '@ledger/outbound/post.ts';
 import test, { type ExecutionContext } from 'ava';
-import { callbackFields, createLandRegistry } from '../../../src/clients/land-registry/callback.ts';
+import { callbackFields, createReportItem } from '../../../src/clients/land-registry/callback.ts';
 import type { PaymentMode } from '../../../src/common/payment-modes.ts';
 import type { PlannedDelivery } from '../../../src/events/deliveries.ts';
 import type { OpenPayment } from '../../../src/events/open-payment.ts';
@@ -112,7 +112,7 @@ type Options = {
 function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, post, access }: Options) {
   const { delivery, ...task } = itemOf({ ...paid(), ...(access && { access }) }, 'item-01');
   const runtime = testRuntime({ now: () => new Date('2026-11-20T01:05:02.000Z') });
-  const landRegistry = createLandRegistry({
+  const reportItem = createReportItem({
     config: {
       callbackUrl: url,
       accessToken: 'the-token',
@@ -131,7 +131,7 @@ function callback({ url, attemptsBefore = 0, timeoutMs = 10_000, attempts = 3, p
       }),
     runtime,
   });
-  const perform = createLandRegistryCallback({ landRegistry, runtime });
+  const perform = createLandRegistryCallback({ reportItem, runtime });
   const signal = AbortSignal.timeout(60_000);
   return perform({
     ...task,

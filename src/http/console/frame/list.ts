@@ -1,5 +1,5 @@
 /** What lists have in common: filters by day and amount, sorting, pages, totals, and the same rows as CSV. */
-import { pagesOf } from '@ledger/kernel/pages.ts';
+import { rowsOf } from '@ledger/kernel/pages.ts';
 import { isCursor, type Listed, type Listing, readPage, totalsOf } from '@ledger/postgres/listing.ts';
 import type { Knex } from 'knex';
 import { readAmount } from '../../../common/money.ts';
@@ -119,11 +119,8 @@ export const downloadList =
     takeDownloadSlot(ctx);
     // The first page is read before the answer begins, which could not say that Postgres is down.
     const [first] = await askReadModels(ctx, [read(null)]);
-    async function* rows() {
-      const parts = pagesOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));
-      for await (const part of parts) yield* part;
-    }
+    const rows = rowsOf<Listed<object>>(sizeOfParts, (after) => (after ? read(after) : first));
     ctx.attachment(`${path.split('/').at(-1)}.csv`);
     ctx.type = 'text/csv; charset=utf-8';
-    ctx.body = listCsv(Object.keys(listing.columns), rows());
+    ctx.body = listCsv(Object.keys(listing.columns), rows);
   };

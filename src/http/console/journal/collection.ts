@@ -10,7 +10,7 @@ import {
 } from '../../../projections/journal/collection-queries.ts';
 import { merchantAccount, merchantsWithAccount } from '../../../projections/journal/queries.ts';
 import { collectionLines } from '../../../statements/csv.ts';
-import { gatherReceipts, maxPdfReceipts, TooManyReceipts } from '../../../statements/document.ts';
+import { gatherReceipts, maxPdfReceipts } from '../../../statements/document.ts';
 import { grandTotal } from '../../../statements/totals.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
 import { merchantsFor, pageOf, queryOf, readQuery } from '../frame/forms-and-lists.ts';
@@ -26,7 +26,6 @@ const csvPath = '/console/statements/collection.csv';
 const pdfPath = '/console/statements/collection.pdf';
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Agencies = ReturnType<typeof merchantsFor>;
 type Request = { agency: string; collection: Collection };
 
 /** Every agency of the configuration, and former ones that collected something. */
@@ -36,7 +35,7 @@ async function findAgencies(ctx: StaffContext, { askReadModels, config, db }: Pa
 }
 
 /** Null before an agency is chosen. Throws HttpProblem for an agency or a day that does not exist. */
-function readRequest(ctx: Context, agencies: Agencies, now: Date): Request | null {
+function readRequest(ctx: Context, agencies: ReturnType<typeof merchantsFor>, now: Date): Request | null {
   const { merchant, day = '', known } = readQuery(ctx);
   if (merchant === undefined) return null;
   const agency = agencies.find(({ value }) => value === merchant)?.name;
@@ -123,14 +122,9 @@ export const downloadCollectionPdf: Page = async (ctx, dependencies) => {
   const { agency, collection } = await readDownload(ctx, dependencies);
   const lang = readQuery(ctx).lang === 'en' ? 'en' : 'ms';
   takeDownloadSlot(ctx);
-  try {
-    const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
-    const printedAt = dependencies.runtime.now();
-    ctx.body = await dependencies.documents.collection({ agency, collection, receipts, printedAt, lang });
-  } catch (error) {
-    if (error instanceof TooManyReceipts) throw new HttpProblem(409, error.message);
-    throw error;
-  }
+  const receipts = await gatherReceipts(collectedReceipts(dependencies.db, collection));
+  const printedAt = dependencies.runtime.now();
+  ctx.body = await dependencies.documents.collection({ agency, collection, receipts, printedAt, lang });
   attach(ctx, collection, 'pdf');
   ctx.type = 'application/pdf';
 };

@@ -7,7 +7,7 @@ import type { Page } from '../frame/page.ts';
 export const answerHistory: Page = async (ctx, { eventStore, recordAccess }) => {
   const { entries, verdict } = await loadHistory(ctx, eventStore);
   const { at, revision } = readQuery(ctx);
-  const shown = entriesUntil({ entries, verdict }, readUntil({ at, revision }));
+  const shown = entriesUntil({ entries }, readUntil({ at, revision }));
   const transactionId = ctx.params.id ?? '';
   const last = shown.at(-1)?.revision ?? 0;
   await recordAccess(ctx, { what: 'history', transactionId, detail: `events 0 to ${last}` });

@@ -12,25 +12,15 @@ import { loadRequests } from '../../../commands/projection-requests.ts';
 import type { ProjectionRequests } from '../../../events/projection-requests.ts';
 import type { Dependencies } from '../../server/dependencies.ts';
 
-type RebuildView = {
-  name: string;
-  /** A waiting rebuild has no shadow tables yet; an interrupted one has them, but no open request. */
-  state: 'none' | 'waiting' | 'running' | 'interrupted';
-  percent: number;
-  /** Such as `1,284,000 events, 18,400/s, 1:12 left`; empty if there is nothing to say. */
-  text: string;
-  last: ProjectionRequests['last'];
-};
-
 const freshForMs = 900;
 
 /** The function returned rejects with EventStoreUnavailable, and when Postgres is down. */
-export function createLookAtRebuilds(dependencies: Dependencies): () => Promise<RebuildView[]> {
+export function createLookAtRebuilds(dependencies: Dependencies) {
   const { db, eventStore, projections, runtime } = dependencies;
   const names = projections.map(({ name }) => name);
   const meters = new Map<string, ReturnType<typeof createMeter>>();
 
-  async function look(): Promise<RebuildView[]> {
+  async function look() {
     const [found, head, ...requests] = await Promise.all([
       rebuildStatuses(db),
       eventStore.head(),
@@ -43,18 +33,20 @@ export function createLookAtRebuilds(dependencies: Dependencies): () => Promise<
     });
   }
 
+  /** A waiting rebuild has no shadow tables yet; an interrupted one has them, but no open request. */
   function viewOf(
     name: string,
     { requestedAt, last }: ProjectionRequests,
     status: ProjectionStatus | undefined,
     head: Position | null,
-  ): RebuildView {
+  ) {
     const isRequested = requestedAt !== null;
     if (!status || !head)
       return { name, state: isRequested ? 'waiting' : 'none', percent: 0, text: '', last };
     const { events, position } = status;
     const meter = meters.get(name) ?? createMeter(runtime);
     meters.set(name, meter);
+    /** Such as `1,284,000 events, 18,400/s, 1:12 left`. */
     const text = progressText({ events, position, head, eventsPerSecond: meter(events) });
     const percent = Math.floor(shareDone({ position, head }) * 100);
     return { name, state: isRequested ? 'running' : 'interrupted', percent, text, last };

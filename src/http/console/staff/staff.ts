@@ -1,7 +1,7 @@
 /** /console/staff: who may sign in, in which role, and whose payments they see. Users are added over /api/v1 or on the command line. */
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import { createExecute } from '../../../commands/execute.ts';
-import { type GrantedScope, userDecider } from '../../../commands/user.ts';
+import { type UserChange, userDecider } from '../../../commands/user.ts';
 import { readScope } from '../../../config/merchants.ts';
 import { type Role, roles, userStream } from '../../../events/user.ts';
 import { HttpProblem } from '../../server/context.ts';
@@ -65,14 +65,9 @@ export const removePasskeysOf = asking('removePasskeys', async (ctx, { passkeys,
   leadTo(ctx, path, 'passkeys-removed');
 });
 
-type Change =
-  | { type: 'ChangeUserRole'; role: Role }
-  | { type: 'GrantConsoleAccess'; granted: GrantedScope }
-  | { type: 'DeactivateUser' | 'ReactivateUser' };
-
 function change(
   notice: NoticeCode,
-  readChange: (ctx: StaffContext, dependencies: PageDependencies) => Change,
+  readChange: (ctx: StaffContext, dependencies: PageDependencies) => UserChange,
 ): Page {
   return async (ctx, dependencies) => {
     const { eventStore, runtime } = dependencies;
