@@ -235,6 +235,38 @@ test.serial(
   },
 );
 
+test.serial(
+  'an attempt that has not begun when a stop interrupts it is not made, and another worker makes it at once',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t, ok);
+    const [looked, interrupted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { eventStore } = ledger.store;
+    const load = async (...given: Parameters<typeof eventStore.load>) => {
+      looked.resolve();
+      await interrupted.promise;
+      return await eventStore.load(...given);
+    };
+    const runtime = testRuntime({
+      now: ledger.clock.now,
+      setTimer: (_, run) =>
+        systemRuntime.setTimer(0, () => {
+          run();
+          interrupted.resolve();
+        }),
+    });
+    const reactor = startCallbacks(t, ledger, { eventStore: { load }, runtime });
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await looked.promise;
+    await reactor.stop();
+    t.deepEqual(await historyOf(ledger, 'P1'), []);
+    // The clock of the tests stands still: a row that was put off would not be claimed.
+    startCallbacks(t, ledger);
+    t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered', data: { attempt: 1 } });
+    t.is(receiver.received.length, 1);
+  },
+);
+
 test.serial('the outcome is recorded although Postgres went down meanwhile', async (t) => {
   const ledger = await startLedger(t, postgres);
   const { answer, release } = held();
