@@ -216,6 +216,7 @@ test.serial(
     const message = 'Its tables are of version 2, made by a newer program than this one, which knows 1';
     t.like(await statusOf(db, 'event_counts'), {
       version: 2,
+      events: 2,
       position: second,
       fault: { message },
     });

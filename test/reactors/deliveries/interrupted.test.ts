@@ -1,7 +1,9 @@
 // Reactors that are killed or stopped, and a PostgreSQL that is, while a callback is on its way.
+import { once } from 'node:events';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
+import { failure } from '../../../src/reactors/deliveries/delivery-task.ts';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue, type DeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { postgresPids } from '../../embedded/helpers.ts';
@@ -232,6 +234,26 @@ test.serial(
     receiver.answer = ok;
     startCallbacks(t, ledger);
     t.like((await untilHistory(ledger, 'P1', 2))[1], { type: 'CallbackDelivered', data: { attempt: 2 } });
+  },
+);
+
+test.serial(
+  'an answer that comes as a stop interrupts its attempt is recorded, not an unknown outcome',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const begun = Promise.withResolvers<void>();
+    const reactor = startCallbacks(t, ledger, {
+      runtime: testRuntime({ now: ledger.clock.now, setTimer: (_, run) => systemRuntime.setTimer(0, run) }),
+      async perform({ signal }) {
+        begun.resolve();
+        if (!signal.aborted) await once(signal, 'abort');
+        return failure('answered 500', { status: 500 });
+      },
+    });
+    await makePayment(ledger, 'P1', paymentEvents('P1', 'http://127.0.0.1', 'succeeded'));
+    await begun.promise;
+    await reactor.stop();
+    t.like((await historyOf(ledger, 'P1'))[0], { data: { status: 500, reason: 'answered 500' } });
   },
 );
 
