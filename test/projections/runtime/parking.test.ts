@@ -213,24 +213,31 @@ test.serial('what a parked stream gets while it is tried again is processed, too
   t.pass();
 });
 
-test.serial('if too many streams would be parked, the projection halts and keeps its place', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t, postgres);
-  const refusesAll: Projection = {
-    ...eventCounts,
-    project: async (_, trx) => void (await trx.raw('select * from no_such_table')),
-  };
-  for (let index = 0; index <= 100; index++) await append(eventStore, `P${index}`, [paymentRequested()]);
-  await run(t, refusesAll, store, database).ended;
-  const halted = await statusOf(db, 'event_counts');
-  t.regex(
-    halted?.fault?.message ?? '',
-    /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01 relation "no_such_table" does not exist$/,
-  );
-  t.true((halted?.parked.length ?? 0) <= 100);
-  const mendedRun = run(t, eventCounts, store, database);
-  await until(async () => (await seen(db)).length === 101);
-  await mendedRun.stop();
-});
+test.serial(
+  'if too many streams would be parked, in whatever batches, the projection halts and keeps its place',
+  async (t) => {
+    const { database, db, store, eventStore } = await startStores(t, postgres);
+    const refusesAll: Projection = {
+      ...eventCounts,
+      project: async (_, trx) => void (await trx.raw('select * from no_such_table')),
+    };
+    const request = (index: number) => append(eventStore, `P${index}`, [paymentRequested()]);
+    for (let index = 0; index < 60; index++) await request(index);
+    const refusing = run(t, refusesAll, store, database);
+    await until(async () => (await statusOf(db, 'event_counts'))?.parked.length === 60);
+    for (let index = 60; index <= 100; index++) await request(index);
+    await refusing.ended;
+    const halted = await statusOf(db, 'event_counts');
+    t.regex(
+      halted?.fault?.message ?? '',
+      /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01 relation "no_such_table" does not exist$/,
+    );
+    t.true((halted?.parked.length ?? 0) <= 100);
+    const mendedRun = run(t, eventCounts, store, database);
+    await until(async () => (await seen(db)).length === 101);
+    await mendedRun.stop();
+  },
+);
 
 const secret = 'Aminah binti Yusof';
 const faults: Record<string, { project: Projection['project']; message: RegExp }> = {
