@@ -82,10 +82,11 @@ test.serial(
     await payment('B', [requested(), chosen(1)]);
     const dueAt: Date = (await row('A')).due_at;
     /** What is claimed so many days late, with a clock that is so many days ahead of PostgreSQL's. */
-    const claimed = async (days: number, aheadDays = 0) => {
+    const claimed = async (days: number, aheadDays = 0, limit = 100) => {
       const at = (after: number) => new Date(Date.now() + after * 86_400_000);
       await db(`${requeryList.name}.requeries`).update({ wake_at: at(-days), lease_until: null });
-      return (await queue.claim(claimAt(at(aheadDays)))).map(({ transactionId }) => transactionId).toSorted();
+      const found = await queue.claim(claimAt(at(aheadDays), { limit }));
+      return found.map(({ transactionId }) => transactionId).toSorted();
     };
     t.deepEqual(await claimed(6), ['A', 'B']);
     t.deepEqual(await claimed(6, 30), ['A', 'B']);
@@ -93,6 +94,8 @@ test.serial(
     t.is((await row('A')).wake_at, null);
     t.deepEqual((await row('A')).due_at, dueAt, 'as the log says');
     await db(`${requeryList.name}.requeries`).where({ transaction_id: 'A' }).update({ counted: 1 });
+    t.deepEqual(await claimed(8, 0, 0), []);
+    t.not((await row('A')).wake_at, null, 'it waits for a claim that has room');
     t.deepEqual(await claimed(8), ['A', 'B'], 'its counted answers are still to be recorded');
   },
 );
@@ -212,7 +215,7 @@ test.serial('answers are counted in the row, and recorded soon after the payment
   await payment('A', [requested(), chosen(1)]);
   t.is(await counts.read('A'), null);
   const since = '2026-11-20T01:00:00.000Z';
-  for (const minute of ['03', '04', '05'])
+  for (const minute of ['03', '05', '04'])
     t.true(await counts.add('A', { status: 'attempted', at: `2026-11-20T01:${minute}:00.000Z` }, since));
   const counted = { status: 'attempted', count: 3, at: '2026-11-20T01:05:00.000Z' } as const;
   t.deepEqual(await counts.read('A'), counted);

@@ -27,7 +27,7 @@ import { payments } from '../../../src/projections/payments/projection.ts';
 import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { importSettlement } from '../../../src/reconciliation/settle.ts';
 import { until } from '../../embedded/helpers.ts';
-import { caughtUp, log, reached, run, statusOf } from '../../projections/helpers.ts';
+import { append, caughtUp, log, reached, run, statusOf } from '../../projections/helpers.ts';
 import { idOf, pieces, startLedger } from '../../reconciliation/helpers.ts';
 import { electionOn } from '../../support/leader-election.ts';
 import {
@@ -243,6 +243,31 @@ test.serial(
     t.true(violations.some(({ first }) => first.startsWith(`${paymentStream(idOf(2))} cannot be folded: `)));
   },
 );
+
+test.serial('rows of a parked stream agree with its events up to where it is parked', async (t) => {
+  const { db, dependencies } = await start(t);
+  const { eventStore } = dependencies;
+  const { length } = await eventStore.load(paymentStream(idOf(1)));
+  await append(eventStore, idOf(1), [{ type: 'Unheard', data: {} }], length - 1);
+  for (const { name } of [payments, journal])
+    await until(async () => (await statusOf(db, name))?.parked.length === 1);
+  const { streams, violations } = await check(dependencies, fromStart, signal);
+  t.deepEqual({ streams, violations }, { streams: [], violations: [] });
+});
+
+test.serial('an event that the rows have not come to is left to a later check', async (t) => {
+  const { dependencies } = await start(t);
+  const { eventStore } = dependencies;
+  const position = { commit: 2n ** 60n, prepare: 2n ** 60n };
+  const load: typeof eventStore.load = async (...asked) => {
+    const events = await eventStore.load(...asked);
+    const last = events.at(-1);
+    return last ? [...events, { ...last, ...chosen(2), revision: last.revision + 1, position }] : events;
+  };
+  const ahead = { ...dependencies, eventStore: { ...eventStore, load } };
+  const { streams, violations } = await check(ahead, fromStart, signal);
+  t.deepEqual({ streams, violations }, { streams: [], violations: [] });
+});
 
 test.serial('credits, refunds, reversals and settlements agree', async (t) => {
   const { database, dependencies, ledger } = await start(t);

@@ -358,6 +358,7 @@ async function forgeSeal(
   signer: typeof key,
   change: Partial<LogSealed>,
   before: typeof key | null = null,
+  noteSigner = signer,
 ): Promise<void> {
   const last = await eventStore.loadLast(sealsStream);
   if (!last) throw new Error('no seal');
@@ -374,7 +375,7 @@ async function forgeSeal(
   const content =
     type === 'LogSealed'
       ? { previousSeal: hash, ...change }
-      : { checkpoint: `${text}\n${signatureLine(text, head.origin, signer)}`, ...others };
+      : { checkpoint: `${text}\n${signatureLine(text, head.origin, noteSigner)}`, ...others };
   const unsigned = { ...stored, publicKey: signer.publicKey, ...content };
   const handOver = before && { publicKey: before.publicKey, signature: before.sign(signedText(unsigned)) };
   const forged = { ...unsigned, ...(handOver && { handOver }) };
@@ -401,6 +402,10 @@ test.serial(
       t.true((await verdictOn(eventStore)).first(kind)?.startsWith('Seal 9 '), kind);
       await close();
     }
+    // Nobody could check its checkpoint outside the log.
+    const { eventStore } = await tampered(t, file, () => {});
+    await forgeSeal(eventStore, key, { count: filled + 1 }, null, otherKey);
+    t.regex((await verdictOn(eventStore)).first('seals') ?? '', /^Seal 9 is not what was signed/);
   },
 );
 

@@ -1,4 +1,5 @@
-import { advance, checkpointsSql } from '@ledger/projections/runtime/checkpoints.ts';
+import type { Position } from '@ledger/event-store/event-store.ts';
+import { advance, checkpointsSql, projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import { createDatabase } from '../../support/postgres.ts';
 import { emptyDatabase } from '../helpers.ts';
@@ -21,4 +22,19 @@ test('in a batch each given row is looked up in the index, also where the table 
   });
   t.regex(plan, /Nested Loop/);
   t.regex(plan, /Index Cond: \(id = given\.id\)/);
+});
+
+test('a batch that names no event keeps the one by which the log is recognised', async (t) => {
+  const { db } = await emptyDatabase(t, await createDatabase());
+  await db.raw(`${checkpointsSql}; insert into checkpoints (name, version) values ('kept', 1)`);
+  const target = { projection: { version: 1 }, schema: 'kept' };
+  const [first, second] = [1n, 2n].map((at) => ({ commit: at, prepare: at })) as [Position, Position];
+  const last = { id: 'an event', position: first };
+  const batches = [
+    { from: null, batch: { events: [], position: first, last } },
+    { from: first, batch: { events: [], position: second, last: null } },
+  ];
+  for (const { from, batch } of batches)
+    await db.transaction((trx) => advance(trx, target, from, batch).then(() => undefined));
+  t.like((await projectionStatus(db))[0], { position: second, lastEvent: last });
 });

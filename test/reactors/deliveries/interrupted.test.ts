@@ -1,7 +1,9 @@
 // Reactors that are killed or stopped, and a PostgreSQL that is, while a callback is on its way.
+import { once } from 'node:events';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test, { type ExecutionContext } from 'ava';
+import { failure } from '../../../src/reactors/deliveries/delivery-task.ts';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue, type DeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { postgresPids } from '../../embedded/helpers.ts';
@@ -232,6 +234,58 @@ test.serial(
     receiver.answer = ok;
     startCallbacks(t, ledger);
     t.like((await untilHistory(ledger, 'P1', 2))[1], { type: 'CallbackDelivered', data: { attempt: 2 } });
+  },
+);
+
+test.serial(
+  'an answer that comes as a stop interrupts its attempt is recorded, not an unknown outcome',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const begun = Promise.withResolvers<void>();
+    const reactor = startCallbacks(t, ledger, {
+      runtime: testRuntime({ now: ledger.clock.now, setTimer: (_, run) => systemRuntime.setTimer(0, run) }),
+      async perform({ signal }) {
+        begun.resolve();
+        if (!signal.aborted) await once(signal, 'abort');
+        return failure('answered 500', { status: 500 });
+      },
+    });
+    await makePayment(ledger, 'P1', paymentEvents('P1', 'http://127.0.0.1', 'succeeded'));
+    await begun.promise;
+    await reactor.stop();
+    t.like((await historyOf(ledger, 'P1'))[0], { data: { status: 500, reason: 'answered 500' } });
+  },
+);
+
+test.serial(
+  'an attempt that has not begun when a stop interrupts it is not made, and another worker makes it at once',
+  async (t) => {
+    const ledger = await startLedger(t, postgres);
+    const receiver = await startReceiver(t, ok);
+    const [looked, interrupted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { eventStore } = ledger.store;
+    const load = async (...given: Parameters<typeof eventStore.load>) => {
+      looked.resolve();
+      await interrupted.promise;
+      return await eventStore.load(...given);
+    };
+    const runtime = testRuntime({
+      now: ledger.clock.now,
+      setTimer: (_, run) =>
+        systemRuntime.setTimer(0, () => {
+          run();
+          interrupted.resolve();
+        }),
+    });
+    const reactor = startCallbacks(t, ledger, { eventStore: { load }, runtime });
+    await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+    await looked.promise;
+    await reactor.stop();
+    t.deepEqual(await historyOf(ledger, 'P1'), []);
+    // The clock of the tests stands still: a row that was put off would not be claimed.
+    startCallbacks(t, ledger);
+    t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered', data: { attempt: 1 } });
+    t.is(receiver.received.length, 1);
   },
 );
 

@@ -209,3 +209,25 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
   t.is(receiver.received.length, 5);
   t.deepEqual((await compare()).differences, []);
 });
+
+test.serial('a newer status goes out while the list does not follow the log', async (t) => {
+  const database = await emptyDatabase(t, postgres);
+  const ledger = { database, store: await startStore(t), clock: stillClock() };
+  const { eventStore } = ledger.store;
+  const list = run(t, createDeliveryList({ eventStore }).projection, ledger.store, database);
+  const receiver = await startReceiver(t);
+  const events = paymentEvents('P1', receiver.url, 'pending');
+  await makePayment(ledger, 'P1', events);
+  await list.stop();
+  // The row is still about the callback before.
+  await append(eventStore, 'P1', [applied(result(1, 'succeeded'))], events.length - 1);
+  startCallbacks(t, ledger);
+  t.deepEqual(
+    (await untilHistory(ledger, 'P1', 2)).map(({ type, data }) => [type, Reflect.get(data, 'delivery')]),
+    [
+      ['CallbackSuperseded', 'callback-1'],
+      ['CallbackDelivered', 'callback-2'],
+    ],
+  );
+  t.is(receiver.received.length, 1);
+});
