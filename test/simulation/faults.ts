@@ -15,7 +15,7 @@ import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
 import type { Bank } from './world/bank.ts';
 import type { Gateway } from './world/gateway.ts';
-import type { startReceivers } from './world/receivers.ts';
+import type { Receivers } from './world/receivers.ts';
 import type { startTransactionRegistry } from './world/registry.ts';
 import type { Staff } from './world/staff.ts';
 
@@ -25,7 +25,7 @@ type Affected = {
   network: Network;
   cluster: EventStoreCluster;
   postgres: SimulatedPostgres;
-  receivers: ReturnType<typeof startReceivers>;
+  receivers: Receivers;
   registry: ReturnType<typeof startTransactionRegistry>;
   /** Runs in the process of the gateway. */
   gateway: { run(work: (gateway: Gateway) => unknown): void };

@@ -152,6 +152,15 @@ export type PlanOptions = {
   fault?: string | undefined;
 };
 
+/** Each drawn from a source of its own, so that one that is added changes no other. */
+const separateKinds = [...ownKinds, sendAgainKind, importsKind, postgresRestoreKind, ...momentKinds];
+
+/** What `--fault` takes. */
+export const faultNames: readonly string[] = [
+  ...[...firstKinds, ...laterKinds, ...separateKinds].map(({ kind }) => kind),
+  ...['retention', 'rotate', 'transactions', 'verify', 'withdrawals', 'wrong-key'],
+];
+
 export function makePlan(seed: number, { payments: count = 100, calmMs, fault }: PlanOptions = {}): Plan {
   const random = createRandom(`plan ${seed}`);
   // Most seeds have as many payments in a fraction of the time: more of them meet, and meet the faults.
@@ -176,9 +185,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   const faults = [
     ...draw(firstKinds, random),
     ...draw(laterKinds, random.fork('later kinds')),
-    ...[...ownKinds, sendAgainKind, importsKind, postgresRestoreKind, ...momentKinds].flatMap((each) =>
-      draw([each], random.fork(each.kind)),
-    ),
+    ...separateKinds.flatMap((each) => draw([each], random.fork(each.kind))),
   ];
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.

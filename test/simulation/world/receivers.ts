@@ -9,7 +9,7 @@ import type { Report } from '../violations.ts';
 
 export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
 
-export type Received = { atMs: number; status: string; change: number };
+type Received = { atMs: number; status: string; change: number };
 
 /** An attempt is ended by its process within this time: one that is open for longer is that of a process that stands still. */
 const attemptMs = 40_000;
@@ -17,6 +17,8 @@ const attemptMs = 40_000;
 const claimedMs = 20_000;
 /** Whoever sent something when its lease was lost has recorded it by then. */
 const leaseLostForMs = 2 * 60_000;
+
+export type Receivers = ReturnType<typeof startReceivers>;
 
 export function startReceivers({
   processes,
