@@ -85,8 +85,17 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       postgres.crash();
       return after(fault.forMs, postgres.start);
     case 'postgres-read-only':
-      postgres.setReadOnly(true);
-      return after(fault.forMs, () => postgres.setReadOnly(false));
+    case 'postgres-full':
+      postgres.setWrites(fault.kind === 'postgres-full' ? 'no room' : 'read only');
+      return after(fault.forMs, () => postgres.setWrites('taken'));
+    case 'postgres-crowded':
+      postgres.setCrowded(true);
+      // Others are quicker when everybody connects again.
+      if (fault.isAfterCrash) {
+        postgres.crash();
+        postgres.start();
+      }
+      return after(fault.forMs, () => postgres.setCrowded(false));
     case 'postgres-failover':
       return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
     case 'postgres-restore':

@@ -88,7 +88,8 @@ export type Fault = { atMs: number } & (
   | { kind: 'cut'; from: string; to: string; bothWays: boolean; forMs: number }
   | { kind: 'slow'; node: string; delayMs: number; forMs: number }
   | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
-  | { kind: 'postgres-crash' | 'postgres-read-only'; forMs: number }
+  | { kind: 'postgres-crash' | 'postgres-read-only' | 'postgres-full'; forMs: number }
+  | { kind: 'postgres-crowded'; isAfterCrash: boolean; forMs: number }
   | { kind: 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'registry-trouble'; does: RegistryTrouble; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
