@@ -15,6 +15,7 @@ import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
 import type { Bank } from './world/bank.ts';
 import type { Gateway } from './world/gateway.ts';
+import type { MerchantSystems } from './world/merchant-systems.ts';
 import type { Receivers } from './world/receivers.ts';
 import type { startTransactionRegistry } from './world/registry.ts';
 import type { Staff } from './world/staff.ts';
@@ -30,6 +31,7 @@ type Affected = {
   /** Runs in the process of the gateway. */
   gateway: { run(work: (gateway: Gateway) => unknown): void };
   staff(work: (staff: Staff) => unknown): void;
+  merchants(work: (systems: MerchantSystems) => unknown): void;
   scheduler: Scheduler;
   bank: Bank;
   logCheck: LogCheck;
@@ -176,6 +178,10 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       );
     case 'send-again':
       return affected.staff((staff) => staff.sendAgain.sendSome(createRandom(`send again ${fault.draw}`)));
+    case 'merchant-reads':
+      return affected.merchants((systems) => systems.readSome(createRandom(`merchant ${fault.draw}`)));
+    case 'credentials':
+      return affected.merchants((systems) => systems.replaceSome(createRandom(`credentials ${fault.draw}`)));
     case 'rotate':
       return affected.rotations.begin(fault);
     case 'notes':

@@ -6,6 +6,7 @@ import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
 import { importsKind } from './import-kinds.ts';
+import { merchantKinds } from './merchant-kinds.ts';
 import { momentKinds } from './moment-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
 import type { KeyName } from './program/keys.ts';
@@ -120,6 +121,7 @@ export type Fault = { atMs: number } & (
       kind: 'resolve' | 'verdicts' | 'settle' | 'imports' | 'erase' | 'quarantine' | 'notes' | 'send-again';
       draw: number;
     }
+  | { kind: 'merchant-reads' | 'credentials'; draw: number }
 );
 
 export type FaultKind = Fault['kind'];
@@ -154,7 +156,14 @@ export type PlanOptions = {
 };
 
 /** Each drawn from a source of its own, so that one that is added changes no other. */
-const separateKinds = [...ownKinds, sendAgainKind, importsKind, postgresRestoreKind, ...momentKinds];
+const separateKinds = [
+  ...ownKinds,
+  sendAgainKind,
+  importsKind,
+  postgresRestoreKind,
+  ...momentKinds,
+  ...merchantKinds,
+];
 
 /** What `--fault` takes. */
 export const faultNames: readonly string[] = [

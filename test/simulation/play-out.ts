@@ -16,6 +16,7 @@ import type { createViolations, Violation } from './violations.ts';
 import type { Bank } from './world/bank.ts';
 import type { KeyCommands } from './world/key-commands.ts';
 import type { Links } from './world/links.ts';
+import type { MerchantSystems } from './world/merchant-systems.ts';
 import type { Receivers } from './world/receivers.ts';
 import type { Staff } from './world/staff.ts';
 
@@ -33,6 +34,7 @@ export type Simulation = {
   bank: Bank;
   links: Links;
   receivers: Receivers;
+  merchantSystems: MerchantSystems;
   staff: Staff;
   commands: KeyCommands;
   rotations: Rotations;
@@ -76,9 +78,12 @@ export async function playOut(simulation: Simulation): Promise<void> {
 }
 
 async function checkEnd(simulation: Simulation, runUntil: RunUntil): Promise<void> {
-  const { nodes, violations } = simulation;
+  const { merchantSystems, nodes, people, scheduler, violations } = simulation;
   checkSettled(simulation);
   const { hasParked, unreadable } = await checkRows(simulation, runUntil);
+  let areListsRead = false;
+  people.enter(() => void merchantSystems.checkEnd().then(() => (areListsRead = true)));
+  await runUntil(scheduler.nowMs() + 600_000, () => areListsRead);
   const hasFaults = () => violations.all().some(isAboutTheEnd) || unreadable > 0;
   const isWell = () => !hasParked && !hasFaults();
   const hosts = nodes.names.filter(

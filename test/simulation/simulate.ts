@@ -27,15 +27,18 @@ import { createPostgres } from './stores/postgres.ts';
 import type { PostgresServer } from './stores/postgres-server.ts';
 import { verifyAtOf } from './verification-plans.ts';
 import { createViolations, type Violation } from './violations.ts';
+import { troubledIn } from './world/asking.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
 import { createKeyCommands } from './world/key-commands.ts';
 import { createLinks } from './world/links.ts';
-import { playPayment, troubledIn } from './world/payers.ts';
+import { createMerchantSystems } from './world/merchant-systems.ts';
+import { playPayment } from './world/payers.ts';
 import { startReceivers } from './world/receivers.ts';
 import { startTransactionRegistry } from './world/registry.ts';
 import { createStaff } from './world/staff.ts';
 import { createTerminal } from './world/terminal.ts';
+import { createWallets } from './world/wallets.ts';
 
 export type SimulationResult = {
   violations: readonly Violation[];
@@ -129,11 +132,13 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, links, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
+  const wallets = createWallets({ log: logCheck, nowMs: scheduler.nowMs, stretch: plan.stretch, report });
   const receivers = startReceivers({
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
     history,
     leasesLostAtMs: postgres.failedOverAtMs,
+    wallets,
   });
   const staffProcess = machine('staff');
   const terminal = createTerminal({
@@ -174,6 +179,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     bank,
     gateway,
     links,
+    wallets,
     pickHttp,
     report,
     history,
@@ -182,6 +188,14 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     troubled: troubledIn(plan),
     chargedSinceMs,
   };
+  const merchantSystems = createMerchantSystems(world, {
+    log: logCheck,
+    hosts: Array.from({ length: http }, (_, index) => `http-${index + 1}`),
+    lostAtMs: postgres.failedOverAtMs,
+    mayBeOld: has('restore', 'freeze-leader'),
+    // With what PostgreSQL loses, secrets may be lost that are sealed.
+    kinds: has('postgres-failover', 'postgres-restore') ? ['api-key'] : ['api-key', 'webhook-secret'],
+  });
   for (const payment of plan.payments)
     scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
 
@@ -196,6 +210,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         receivers,
         registry,
         gateway: { run: (work) => gatewayProcess.enter(() => void work(gateway)) },
+        merchants: (work) => people.enter(() => void work(merchantSystems)),
         staff: (work) => staffProcess.enter(() => void work(staff)),
         scheduler,
         bank,
@@ -233,6 +248,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     bank,
     links,
     receivers,
+    merchantSystems,
     staff,
     commands,
     rotations,

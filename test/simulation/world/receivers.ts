@@ -6,6 +6,7 @@ import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
+import type { Wallets } from './wallets.ts';
 
 export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
 
@@ -25,12 +26,14 @@ export function startReceivers({
   report,
   history,
   leasesLostAtMs,
+  wallets,
 }: {
   processes: readonly SimulatedProcess[];
   report: Report;
   history: History;
   /** When PostgreSQL last lost what it had committed, by the true time: who sent something then holds no lease on it. */
   leasesLostAtMs: () => number;
+  wallets: Wallets;
 }) {
   const moods = processes.map((): ReceiverMood => 'well');
   /** What each payment's merchant has heard and confirmed. */
@@ -51,7 +54,14 @@ export function startReceivers({
     const parsed = JSON.parse(body);
     const status = isLand ? '1' : parsed.status;
     const id: string = isLand ? parsed.transId : parsed.transaction_id;
-    const message = isLand ? `item ${parsed.resitNo}` : String(request.headers['webhook-id'] ?? '');
+    const header = (name: string) => String(request.headers[name] ?? '');
+    const message = isLand ? `item ${parsed.resitNo}` : header('webhook-id');
+    const signed = {
+      id: message,
+      timestamp: header('webhook-timestamp'),
+      signature: header('webhook-signature'),
+    };
+    if (!isLand) wallets.checkSignature(merchants[index] ?? '', signed, body);
     const change = isLand ? 0 : Number(/-callback-(\d+)$/.exec(message)?.[1] ?? 0);
     const known = heard.get(id) ?? [];
     if (known.some((each) => each.change > change))
