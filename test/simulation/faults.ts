@@ -182,6 +182,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.merchants((systems) => systems.readSome(createRandom(`merchant ${fault.draw}`)));
     case 'credentials':
       return affected.merchants((systems) => systems.replaceSome(createRandom(`credentials ${fault.draw}`)));
+    case 'subject-access':
+      return affected.staff((staff) => staff.subjectAccess.ask());
     case 'rotate':
       return affected.rotations.begin(fault);
     case 'notes':

@@ -1,4 +1,4 @@
-/** Merchants that read their payments while they are made and things fail, and replace their keys and secrets meanwhile. */
+/** Merchants that read their payments and replace their keys and secrets, while things fail; and payers who ask what is held about them. */
 import { type Kind, minute, second } from './fault-kinds.ts';
 
 export const merchantKinds: readonly Kind[] = [
@@ -20,6 +20,16 @@ export const merchantKinds: readonly Kind[] = [
       kind: 'credentials',
       atMs: random.integer(5 * second, activeMs),
       draw: random.integer(0, 999_999),
+    }),
+  },
+  {
+    kind: 'subject-access',
+    share: 0.1,
+    most: 6,
+    // Most of what a projection has not seen is new.
+    make: (random, _, activeMs) => ({
+      kind: 'subject-access',
+      atMs: random.integer(5 * second, activeMs),
     }),
   },
 ];

@@ -122,6 +122,7 @@ export type Fault = { atMs: number } & (
       draw: number;
     }
   | { kind: 'merchant-reads' | 'credentials'; draw: number }
+  | { kind: 'subject-access' }
 );
 
 export type FaultKind = Fault['kind'];

@@ -156,6 +156,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       history,
       report,
       servesOldState: cluster.servesOldState,
+      mayMiss: () => has('restore', 'postgres-failover', 'postgres-restore') || cluster.servesOldState(),
       terminal,
       killsImports: has('imports'),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),

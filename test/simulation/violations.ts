@@ -35,6 +35,7 @@ export const safety = {
   'link-refused': 'A link, a receipt or a page that was signed under a key that still counts was refused',
   'revoked-opens': 'A link under a key that was dropped opens, or a key of a merchant that has ended',
   'erased-early': 'Personal data were erased before their age, or while staff needed them',
+  'subject-missed': 'What is held about a person was not found when they asked',
   'verify-blind': 'The daily verification does not tell of what is wrong',
   'verify-cries-wolf': 'The daily verification tells of something that is not wrong',
   'verify-twice': 'Two daily verifications of one day were recorded',

@@ -168,7 +168,7 @@ export function createMerchantSystems(
     async checkEnd(): Promise<void> {
       for (const merchant of readers) {
         if (wallets.keyOf(merchant) === null) continue;
-        const found = await readPages(merchant, { limit: '7' });
+        const found = await readPages(merchant, { limit: '3' });
         if (!found) report('list-wrong', merchant, 'Its payments cannot be listed');
         log.look();
         for (const { id } of found && !mayBeOld ? ownOf(merchant) : [])

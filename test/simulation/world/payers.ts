@@ -5,6 +5,7 @@ import type { AttemptPlan, PaymentPlan } from '../plan.ts';
 import { landRegistryKey, merchants } from '../program/configuration.ts';
 import { askAsMerchant, registryMs, timed, type World } from './asking.ts';
 import { type Answer, ask, formHeaders, formOf } from './http.ts';
+import { payerEmail } from './subject-access.ts';
 
 const banks = { fpx: 'MB2U0227', fpx1: 'MBB0228', cc: '', wallet: '' } as const;
 const fromLand = { authorization: `Bearer ${landRegistryKey}` };
@@ -91,7 +92,7 @@ async function requestPayment(
           callback_url: `http://${merchant}.example/callback`,
           redirect_url: `http://${merchant}.example/paid`,
           name: 'A Payer',
-          email: plan.hasEmail ? 'payer@example.my' : '',
+          email: plan.hasEmail ? payerEmail : '',
           ...(Number.isFinite(expiresMs) && { expires_at: new Date(expiresMs).toISOString() }),
         },
   );
@@ -101,6 +102,7 @@ async function requestPayment(
       const { transaction_id: id, payment_url: url } = JSON.parse(answer.body).data;
       world.links.keep(url);
       const { pathname, search } = new URL(url);
+      if (plan.hasEmail && !isLand) bank.withEmail.add(id);
       const ids = bank.acknowledge(merchant, reference, id);
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
       return { transactionId: id, payPath: pathname + search };
