@@ -15,14 +15,17 @@ import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
 import type { Bank } from './world/bank.ts';
 import type { Gateway } from './world/gateway.ts';
+import type { KeyCommands } from './world/key-commands.ts';
 import type { MerchantSystems } from './world/merchant-systems.ts';
 import type { Receivers } from './world/receivers.ts';
+import { copiedMs, loseLog, recover } from './world/recovery.ts';
 import type { startTransactionRegistry } from './world/registry.ts';
 import type { Staff } from './world/staff.ts';
 
 type Affected = {
   nodes: Nodes;
   rotations: Rotations;
+  commands: KeyCommands;
   network: Network;
   cluster: EventStoreCluster;
   postgres: SimulatedPostgres;
@@ -43,8 +46,6 @@ type Affected = {
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
-/** How long PostgreSQL is away while it is copied. */
-const copiedMs = 1_000;
 /** When staff try a stream again, counted from the event that nobody can read. */
 const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
 
@@ -125,15 +126,11 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'receiver':
       receivers.setMood(fault.merchant, fault.does);
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));
-    case 'restore': {
-      const { logCheck, bank } = affected;
-      logCheck.look();
-      const before = [...logCheck.payments.keys()];
-      cluster.restore(Math.max(1, cluster.lastPosition() - fault.lastEvents));
-      logCheck.startAgain();
-      logCheck.look();
-      return bank.forget(before.filter((id) => !logCheck.payments.has(id)));
-    }
+    case 'restore':
+      return loseLog(Math.max(1, cluster.lastPosition() - fault.lastEvents), affected);
+    case 'recovery':
+      // It takes simulated time, for which the scheduler must not wait.
+      return void recover(fault, affected);
     case 'unreadable':
       // Staff try the stream again while other faults go on, and once more when they may have ended.
       for (const afterMs of triedAgainAfterMs)

@@ -16,11 +16,15 @@ export const merchantKinds: readonly Kind[] = [
     kind: 'credentials',
     share: 0.1,
     most: 6,
-    make: (random, _, activeMs) => ({
-      kind: 'credentials',
-      atMs: random.integer(5 * second, activeMs),
-      draw: random.integer(0, 999_999),
-    }),
+    // What staff have sent again later has to be signed with what counts by then.
+    make: (random, _, activeMs) => [
+      {
+        kind: 'credentials',
+        atMs: random.integer(5 * second, activeMs),
+        draw: random.integer(0, 999_999),
+      },
+      { kind: 'send-again', atMs: activeMs + 15 * minute, draw: random.integer(0, 999_999) },
+    ],
   },
   {
     kind: 'subject-access',

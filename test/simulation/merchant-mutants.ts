@@ -1,4 +1,7 @@
-/** Mutants that merchants notice: in their lists, by their keys and secrets; and by a PostgreSQL without room or connections. */
+/**
+ * Mutants that merchants and payers notice, by their lists, keys, secrets and questions; and some that show when PostgreSQL has
+ * no room or no connection, or after everything was lost.
+ */
 import type { Mutant } from './mutants.ts';
 
 export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
@@ -71,6 +74,16 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 10,
     seeds: 20,
   },
+  'full-disk-parks': {
+    what: 'What PostgreSQL has no room for counts as refused for ever, and its payment is left out of the read models',
+    file: 'packages/postgres/error-codes.ts',
+    code: '|40|5[3578]|',
+    becomes: '|40|5[578]|',
+    seenBy: ['rows-differ', 'health-cries-wolf', 'delivery-stuck'],
+    fault: 'postgres-full',
+    payments: 10,
+    seeds: 20,
+  },
   'subject-while-behind': {
     what: 'What is held about a person is looked up although the read models are behind',
     file: 'src/personal-data/find-by-payer.ts',
@@ -79,6 +92,16 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     seenBy: ['subject-missed'],
     fault: 'subject-access',
     payments: 40,
+    seeds: 20,
+  },
+  'acceptance-unfinished': {
+    what: 'The sealer stays as it is although staff have accepted an older log',
+    file: 'src/audit/verify/acknowledge.ts',
+    code: 'await kept.forget();',
+    becomes: '',
+    seenBy: ['rows-differ'],
+    fault: 'recovery',
+    payments: 8,
     seeds: 20,
   },
 };

@@ -10,7 +10,7 @@ import { merchantKinds } from './merchant-kinds.ts';
 import { momentKinds } from './moment-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
 import type { KeyName } from './program/keys.ts';
-import { postgresRestoreKind } from './restore-kinds.ts';
+import { postgresRestoreKind, recoveryKind } from './restore-kinds.ts';
 import { withRetention } from './retention-plans.ts';
 import { withRotation } from './rotation-plans.ts';
 import { withVerification } from './verification-plans.ts';
@@ -99,6 +99,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'torn-append'; isStored: boolean; forMs: number }
   | { kind: 'receiver'; merchant: number; does: 'refuses' | 'hangs' | 'slow'; forMs: number }
   | { kind: 'restore'; lastEvents: number }
+  | { kind: 'recovery'; ageMs: number; forMs: number }
   | { kind: 'unreadable' }
   | { kind: 'deaf-leader' }
   | { kind: 'alternate-unmatched'; times: number }
@@ -149,6 +150,10 @@ export type Plan = {
   calmMs: number;
 };
 
+/** Whether the log loses what people were told. */
+export const losesLog = ({ faults }: Pick<Plan, 'faults'>): boolean =>
+  faults.some(({ kind }) => kind === 'restore' || kind === 'recovery');
+
 export type PlanOptions = {
   payments?: number;
   calmMs?: number;
@@ -162,6 +167,7 @@ const separateKinds = [
   sendAgainKind,
   importsKind,
   postgresRestoreKind,
+  recoveryKind,
   ...momentKinds,
   ...merchantKinds,
 ];
@@ -193,11 +199,15 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       .flatMap(({ make, most }) =>
         Array.from({ length: from.integer(1, most) }, () => make(from, names, activeMs)).flat(),
       );
-  const faults = [
+  const drawn = [
     ...draw(firstKinds, random),
     ...draw(laterKinds, random.fork('later kinds')),
     ...separateKinds.flatMap((each) => draw([each], random.fork(each.kind))),
   ];
+  // One older copy is enough.
+  const others: readonly FaultKind[] = ['restore', 'postgres-restore', 'postgres-failover', 'upgrade'];
+  const hasRecovery = drawn.some(({ kind }) => kind === 'recovery');
+  const faults = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import' || kind === 'imports')
@@ -242,6 +252,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       ...rounds.map((atMs) => atMs + 12 * hour),
     ),
   };
+  if (hasRecovery) return plan;
   const isRetention = fault === 'retention';
   const aged = withRetention(plan, random.fork('retention'), { names, activeMs, isAsked: isRetention });
   const verified = withVerification(aged, random.fork('verification'), {

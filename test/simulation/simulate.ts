@@ -101,7 +101,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     random: random.fork('links'),
     report,
     history,
-    mayBeRefused: has('restore', 'clock'),
+    mayBeRefused: has('restore', 'recovery', 'clock'),
   });
   const nodes = createNodes({
     counts,
@@ -156,7 +156,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       history,
       report,
       servesOldState: cluster.servesOldState,
-      mayMiss: () => has('restore', 'postgres-failover', 'postgres-restore') || cluster.servesOldState(),
+      mayMiss: () =>
+        has('restore', 'recovery', 'postgres-failover', 'postgres-restore') || cluster.servesOldState(),
       terminal,
       killsImports: has('imports'),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
@@ -193,7 +194,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     log: logCheck,
     hosts: Array.from({ length: http }, (_, index) => `http-${index + 1}`),
     lostAtMs: postgres.failedOverAtMs,
-    mayBeOld: has('restore', 'freeze-leader'),
+    mayBeOld: has('restore', 'recovery', 'freeze-leader'),
+    isOlder: has('restore'),
     // With what PostgreSQL loses, secrets may be lost that are sealed.
     kinds: has('postgres-failover', 'postgres-restore') ? ['api-key'] : ['api-key', 'webhook-secret'],
   });
@@ -205,6 +207,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       applyFault(fault, {
         nodes,
         rotations,
+        commands,
         network,
         cluster,
         postgres,

@@ -4,7 +4,7 @@ import { registryFaults } from '../../../src/events/payment-result.ts';
 import { standingOf } from '../../../src/events/payment-standing.ts';
 import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
-import type { Plan } from '../plan.ts';
+import { losesLog, type Plan } from '../plan.ts';
 import type { Simulation } from '../play-out.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
@@ -37,7 +37,7 @@ export function checkSettled({
   violations: { report },
 }: Simulation): void {
   const settled = { plan, bank, log, nowMs: scheduler.nowMs(), report };
-  const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
+  const hasRestore = losesLog(plan);
   for (const id of bank.knownPayments)
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
   if (!hasRestore) checkTold(staff, log, report);

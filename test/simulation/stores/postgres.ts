@@ -22,8 +22,11 @@ export type SimulatedPostgres = {
   start(): void;
   /** Keeps what is committed, as a replica that lags behind what follows, or as a backup. It must have crashed. */
   copy(): PostgresCopy;
-  /** The copy takes the place of the database, which loses what was committed since. It must have crashed. */
-  goBackTo(copy: PostgresCopy): void;
+  /**
+   * The copy takes the place of the database, which loses what was committed since. With `only`, it
+   * has this schema alone. It must have crashed.
+   */
+  goBackTo(copy: PostgresCopy, only?: string): void;
   /** When it last did, by the true time; 0 if it never has. */
   failedOverAtMs(): number;
   isUp(): boolean;
@@ -37,6 +40,14 @@ export type SimulatedPostgres = {
   read(sql: string): Promise<string[][]>;
   close(): Promise<void>;
 };
+
+const dropAllBut = (schema: string) => `
+  do $$ declare each text; begin
+    for each in select nspname from pg_namespace
+      where nspname not like 'pg\\_%' and nspname not in ('information_schema', '${schema}')
+    loop execute format('drop schema %I cascade', each); end loop;
+    create schema public;
+  end $$`;
 
 export function createPostgres({
   server,
@@ -201,13 +212,14 @@ export function createPostgres({
       schedule(() => inTurn(stay));
       return copy;
     },
-    goBackTo(copy) {
+    goBackTo(copy, only) {
       history.tell('postgres: the copy takes its place, which lacks what was committed since');
       failedOverAtMs = scheduler.nowMs();
       const move = async () => {
         await leaveDatabase();
         current = copy;
         announcements = createAnnouncements(backends, current);
+        if (only !== undefined) await asOwner(dropAllBut(only));
       };
       schedule(() => inTurn(move));
     },

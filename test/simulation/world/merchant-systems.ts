@@ -23,6 +23,7 @@ export function createMerchantSystems(
     hosts,
     lostAtMs,
     mayBeOld,
+    isOlder,
     kinds,
   }: {
     log: LogCheck;
@@ -31,6 +32,8 @@ export function createMerchantSystems(
     lostAtMs: () => number;
     /** A node of the event store may answer with its old state, or the log itself is an older one. */
     mayBeOld: boolean;
+    /** The rows are of a log that was lost. */
+    isOlder: boolean;
     /** Of credentials, those that may be replaced. */
     kinds: readonly CredentialKind[];
   },
@@ -171,7 +174,7 @@ export function createMerchantSystems(
         const found = await readPages(merchant, { limit: '3' });
         if (!found) report('list-wrong', merchant, 'Its payments cannot be listed');
         log.look();
-        for (const { id } of found && !mayBeOld ? ownOf(merchant) : [])
+        for (const { id } of found && !isOlder ? ownOf(merchant) : [])
           if (found?.get(id) !== statusOf(id))
             report('list-wrong', id, `Its status is ${statusOf(id)}, and a list says ${found?.get(id)}`);
         for (const key of wallets.endedKeys(merchant))

@@ -117,6 +117,10 @@ export function startReceivers({
       moods[index] = mood;
       history.tell(`merchant ${index}: its receiver ${mood === 'well' ? 'is well' : mood}`);
     },
+    /** What the log says of them is lost, and may be sent again. */
+    startAgain(): void {
+      for (const known of [heard, underWay, posted]) known.clear();
+    },
     names: processes.map(({ name }) => name),
     heard,
     posted,
