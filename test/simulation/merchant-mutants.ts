@@ -54,16 +54,6 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 20,
   },
-  'no-connection-unexpected': {
-    what: 'A PostgreSQL that has no connection left is an error of the program',
-    file: 'packages/postgres/error-codes.ts',
-    code: 'return /^(08|57P|53300)/',
-    becomes: 'return /^(08|57P)/',
-    seenBy: ['program-fault'],
-    fault: 'postgres-crowded',
-    payments: 20,
-    seeds: 20,
-  },
   'no-room-untold': {
     what: 'Health says only that projections are late while PostgreSQL has no room',
     file: 'packages/projections/runtime/run.ts',
