@@ -1,6 +1,6 @@
 /**
- * Mutants that merchants and payers notice, by their lists, keys, secrets and questions; and some that show when PostgreSQL has
- * no room or no connection, or after everything was lost.
+ * Mutants that merchants notice by their lists and keys; and some that show when PostgreSQL has no room, or after everything
+ * was lost.
  */
 import type { Mutant } from './mutants.ts';
 
@@ -44,16 +44,6 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 10,
     seeds: 20,
   },
-  'new-secret-unused': {
-    what: 'Callbacks are signed with the secrets of the merchants file alone',
-    file: 'src/commands/credentials.ts',
-    code: '...(await Promise.all(issued)).flat()];',
-    becomes: '...(await Promise.all(issued)).flat().slice(0, 0)];',
-    seenBy: ['callback-unsigned', 'delivery-stuck'],
-    fault: 'credentials',
-    payments: 20,
-    seeds: 20,
-  },
   'no-room-untold': {
     what: 'Health says only that projections are late while PostgreSQL has no room',
     file: 'packages/projections/runtime/run.ts',
@@ -72,16 +62,6 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     seenBy: ['rows-differ', 'health-cries-wolf', 'delivery-stuck'],
     fault: 'postgres-full',
     payments: 10,
-    seeds: 20,
-  },
-  'subject-while-behind': {
-    what: 'What is held about a person is looked up although the read models are behind',
-    file: 'src/personal-data/find-by-payer.ts',
-    code: 'if (!(await isReady(projection,',
-    becomes: "if (projection.name === '' && !(await isReady(projection,",
-    seenBy: ['subject-missed'],
-    fault: 'subject-access',
-    payments: 40,
     seeds: 20,
   },
   'acceptance-unfinished': {
