@@ -220,7 +220,6 @@ function timed(kind: 'postgres-crash' | 'disk-full' | 'registry-outage'): Make {
   return (random, _, activeMs) => ({ kind, atMs: moment(random, activeMs), forMs: duration(random) });
 }
 
-/** Each drawn from a source of its own, so that one that is added changes no other. */
 export const ownKinds: readonly Kind[] = [
   {
     kind: 'verdicts',

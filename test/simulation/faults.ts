@@ -15,21 +15,26 @@ import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
 import type { Bank } from './world/bank.ts';
 import type { Gateway } from './world/gateway.ts';
-import type { startReceivers } from './world/receivers.ts';
+import type { KeyCommands } from './world/key-commands.ts';
+import type { MerchantSystems } from './world/merchant-systems.ts';
+import type { Receivers } from './world/receivers.ts';
+import { copiedMs, loseLog, recover } from './world/recovery.ts';
 import type { startTransactionRegistry } from './world/registry.ts';
 import type { Staff } from './world/staff.ts';
 
 type Affected = {
   nodes: Nodes;
   rotations: Rotations;
+  commands: KeyCommands;
   network: Network;
   cluster: EventStoreCluster;
   postgres: SimulatedPostgres;
-  receivers: ReturnType<typeof startReceivers>;
+  receivers: Receivers;
   registry: ReturnType<typeof startTransactionRegistry>;
   /** Runs in the process of the gateway. */
   gateway: { run(work: (gateway: Gateway) => unknown): void };
   staff(work: (staff: Staff) => unknown): void;
+  merchants(work: (systems: MerchantSystems) => unknown): void;
   scheduler: Scheduler;
   bank: Bank;
   logCheck: LogCheck;
@@ -41,8 +46,6 @@ type Affected = {
 /** The process that one fault cuts off from the event store for ever: it leads at first. */
 export const deafLeader = 'projections-1';
 
-/** How long PostgreSQL is away while it is copied. */
-const copiedMs = 1_000;
 /** When staff try a stream again, counted from the event that nobody can read. */
 const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
 
@@ -85,8 +88,17 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       postgres.crash();
       return after(fault.forMs, postgres.start);
     case 'postgres-read-only':
-      postgres.setReadOnly(true);
-      return after(fault.forMs, () => postgres.setReadOnly(false));
+    case 'postgres-full':
+      postgres.setWrites(fault.kind === 'postgres-full' ? 'no room' : 'read only');
+      return after(fault.forMs, () => postgres.setWrites('taken'));
+    case 'postgres-crowded':
+      postgres.setCrowded(true);
+      // Others are quicker when everybody connects again.
+      if (fault.isAfterCrash) {
+        postgres.crash();
+        postgres.start();
+      }
+      return after(fault.forMs, () => postgres.setCrowded(false));
     case 'postgres-failover':
       return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
     case 'postgres-restore':
@@ -114,15 +126,11 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
     case 'receiver':
       receivers.setMood(fault.merchant, fault.does);
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));
-    case 'restore': {
-      const { logCheck, bank } = affected;
-      logCheck.look();
-      const before = [...logCheck.payments.keys()];
-      cluster.restore(Math.max(1, cluster.lastPosition() - fault.lastEvents));
-      logCheck.startAgain();
-      logCheck.look();
-      return bank.forget(before.filter((id) => !logCheck.payments.has(id)));
-    }
+    case 'restore':
+      return loseLog(Math.max(1, cluster.lastPosition() - fault.lastEvents), affected);
+    case 'recovery':
+      // It takes simulated time, for which the scheduler must not wait.
+      return void recover(fault, affected);
     case 'unreadable':
       // Staff try the stream again while other faults go on, and once more when they may have ended.
       for (const afterMs of triedAgainAfterMs)
@@ -167,6 +175,12 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       );
     case 'send-again':
       return affected.staff((staff) => staff.sendAgain.sendSome(createRandom(`send again ${fault.draw}`)));
+    case 'merchant-reads':
+      return affected.merchants((systems) => systems.readSome(createRandom(`merchant ${fault.draw}`)));
+    case 'credentials':
+      return affected.merchants((systems) => systems.replaceSome(createRandom(`credentials ${fault.draw}`)));
+    case 'subject-access':
+      return affected.staff((staff) => staff.subjectAccess.ask());
     case 'rotate':
       return affected.rotations.begin(fault);
     case 'notes':

@@ -35,6 +35,31 @@ const readOnlyKind: Kind = {
   }),
 };
 
+/** Everything can be read; what is new finds no room. */
+const fullKind: Kind = {
+  kind: 'postgres-full',
+  share: 0.05,
+  most: 2,
+  make: (random, _, activeMs) => ({
+    kind: 'postgres-full',
+    atMs: random.integer(5 * second, activeMs),
+    forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
+  }),
+};
+
+/** Another program has taken all connections that are free. */
+const crowdedKind: Kind = {
+  kind: 'postgres-crowded',
+  share: 0.05,
+  most: 2,
+  make: (random, _, activeMs) => ({
+    kind: 'postgres-crowded',
+    atMs: random.integer(5 * second, activeMs),
+    isAfterCrash: random.chance(0.5),
+    forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
+  }),
+};
+
 const registryKind: Kind = {
   kind: 'registry-trouble',
   share: 0.1,
@@ -47,4 +72,4 @@ const registryKind: Kind = {
   }),
 };
 
-export const momentKinds: readonly Kind[] = [crashAtKind, readOnlyKind, registryKind];
+export const momentKinds: readonly Kind[] = [crashAtKind, readOnlyKind, fullKind, crowdedKind, registryKind];

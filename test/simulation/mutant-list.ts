@@ -1,5 +1,6 @@
 /** The mutants, by name: what each breaks in the program, and how the simulator finds it. */
 import { healthMutants } from './health-mutants.ts';
+import { merchantMutants } from './merchant-mutants.ts';
 import { momentMutants } from './moment-mutants.ts';
 import type { Mutant } from './mutants.ts';
 import { staffMutants } from './staff-mutants.ts';
@@ -240,7 +241,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     seeds: 40,
   },
   ...staffMutants,
-  ...{ ...healthMutants, ...momentMutants },
+  ...{ ...healthMutants, ...momentMutants, ...merchantMutants },
   'deaf-leader-stays': {
     what: 'A leader that cannot read the log keeps the lead',
     file: 'packages/projections/runtime/batches.ts',

@@ -6,10 +6,11 @@ import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
 import { importsKind } from './import-kinds.ts';
+import { merchantKinds } from './merchant-kinds.ts';
 import { momentKinds } from './moment-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
 import type { KeyName } from './program/keys.ts';
-import { postgresRestoreKind } from './restore-kinds.ts';
+import { postgresRestoreKind, recoveryKind } from './restore-kinds.ts';
 import { withRetention } from './retention-plans.ts';
 import { withRotation } from './rotation-plans.ts';
 import { withVerification } from './verification-plans.ts';
@@ -88,7 +89,8 @@ export type Fault = { atMs: number } & (
   | { kind: 'cut'; from: string; to: string; bothWays: boolean; forMs: number }
   | { kind: 'slow'; node: string; delayMs: number; forMs: number }
   | { kind: 'clock'; node: string; offsetMs: number; drift: number; forMs: number }
-  | { kind: 'postgres-crash' | 'postgres-read-only'; forMs: number }
+  | { kind: 'postgres-crash' | 'postgres-read-only' | 'postgres-full'; forMs: number }
+  | { kind: 'postgres-crowded'; isAfterCrash: boolean; forMs: number }
   | { kind: 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'registry-trouble'; does: RegistryTrouble; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
@@ -97,6 +99,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'torn-append'; isStored: boolean; forMs: number }
   | { kind: 'receiver'; merchant: number; does: 'refuses' | 'hangs' | 'slow'; forMs: number }
   | { kind: 'restore'; lastEvents: number }
+  | { kind: 'recovery'; ageMs: number; forMs: number }
   | { kind: 'unreadable' }
   | { kind: 'deaf-leader' }
   | { kind: 'alternate-unmatched'; times: number }
@@ -119,6 +122,8 @@ export type Fault = { atMs: number } & (
       kind: 'resolve' | 'verdicts' | 'settle' | 'imports' | 'erase' | 'quarantine' | 'notes' | 'send-again';
       draw: number;
     }
+  | { kind: 'merchant-reads' | 'credentials'; draw: number }
+  | { kind: 'subject-access' }
 );
 
 export type FaultKind = Fault['kind'];
@@ -145,12 +150,33 @@ export type Plan = {
   calmMs: number;
 };
 
+/** Whether the log loses what people were told. */
+export const losesLog = ({ faults }: Pick<Plan, 'faults'>): boolean =>
+  faults.some(({ kind }) => kind === 'restore' || kind === 'recovery');
+
 export type PlanOptions = {
   payments?: number;
   calmMs?: number;
   /** It happens for certain; otherwise the seed decides. */
   fault?: string | undefined;
 };
+
+/** Each drawn from a source of its own, so that one that is added changes no other. */
+const separateKinds = [
+  ...ownKinds,
+  sendAgainKind,
+  importsKind,
+  postgresRestoreKind,
+  recoveryKind,
+  ...momentKinds,
+  ...merchantKinds,
+];
+
+/** What `--fault` takes. */
+export const faultNames: readonly string[] = [
+  ...[...firstKinds, ...laterKinds, ...separateKinds].map(({ kind }) => kind),
+  ...['retention', 'rotate', 'transactions', 'verify', 'withdrawals', 'wrong-key'],
+];
 
 export function makePlan(seed: number, { payments: count = 100, calmMs, fault }: PlanOptions = {}): Plan {
   const random = createRandom(`plan ${seed}`);
@@ -173,13 +199,15 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       .flatMap(({ make, most }) =>
         Array.from({ length: from.integer(1, most) }, () => make(from, names, activeMs)).flat(),
       );
-  const faults = [
+  const drawn = [
     ...draw(firstKinds, random),
     ...draw(laterKinds, random.fork('later kinds')),
-    ...[...ownKinds, sendAgainKind, importsKind, postgresRestoreKind, ...momentKinds].flatMap((each) =>
-      draw([each], random.fork(each.kind)),
-    ),
+    ...separateKinds.flatMap((each) => draw([each], random.fork(each.kind))),
   ];
+  // One older copy is enough.
+  const others: readonly FaultKind[] = ['restore', 'postgres-restore', 'postgres-failover', 'upgrade'];
+  const hasRecovery = drawn.some(({ kind }) => kind === 'recovery');
+  const faults = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import' || kind === 'imports')
@@ -224,6 +252,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       ...rounds.map((atMs) => atMs + 12 * hour),
     ),
   };
+  if (hasRecovery) return plan;
   const isRetention = fault === 'retention';
   const aged = withRetention(plan, random.fork('retention'), { names, activeMs, isAsked: isRetention });
   const verified = withVerification(aged, random.fork('verification'), {

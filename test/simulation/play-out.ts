@@ -1,7 +1,6 @@
 /** Lets the time of a plan pass: the faults, their end and the calm after it; and checks what is left in the end. */
 import { checkHealth } from './checks/health.ts';
 import type { LogCheck } from './checks/log.ts';
-import { mayLoseKeysOf } from './checks/lost-keys.ts';
 import { checkRows } from './checks/rows.ts';
 import { checkSettled } from './checks/settled.ts';
 import type { createVerifiedCheck } from './checks/verified.ts';
@@ -17,10 +16,11 @@ import type { createViolations, Violation } from './violations.ts';
 import type { Bank } from './world/bank.ts';
 import type { KeyCommands } from './world/key-commands.ts';
 import type { Links } from './world/links.ts';
-import type { startReceivers } from './world/receivers.ts';
+import type { MerchantSystems } from './world/merchant-systems.ts';
+import type { Receivers } from './world/receivers.ts';
 import type { Staff } from './world/staff.ts';
 
-type Simulation = {
+export type Simulation = {
   plan: Plan;
   /** From when on its times are counted. */
   beganMs: number;
@@ -33,7 +33,8 @@ type Simulation = {
   pace: ReturnType<typeof createPace>;
   bank: Bank;
   links: Links;
-  receivers: ReturnType<typeof startReceivers>;
+  receivers: Receivers;
+  merchantSystems: MerchantSystems;
   staff: Staff;
   commands: KeyCommands;
   rotations: Rotations;
@@ -43,13 +44,16 @@ type Simulation = {
   violations: ReturnType<typeof createViolations>;
 };
 
+/** Lets time pass until it is `endMs`, or everything that is waited for is done. */
+export type RunUntil = (endMs: number, isDone?: () => boolean) => Promise<void>;
+
 /** To be called when everything that is planned has been put on the queue of the scheduler. */
 export async function playOut(simulation: Simulation): Promise<void> {
   const { plan, beganMs, scheduler, history, cluster, nodes, pace, links, rotations, logCheck } = simulation;
   const { report } = simulation.violations;
   const has = (kind: FaultKind) => plan.faults.some((fault) => fault.kind === kind);
   let position = 0;
-  const runUntil = (endMs: number, isDone = () => false) =>
+  const runUntil: RunUntil = (endMs, isDone = () => false) =>
     scheduler.run(() => {
       const last = cluster.lastPosition();
       if (last !== position) logCheck.look();
@@ -73,61 +77,19 @@ export async function playOut(simulation: Simulation): Promise<void> {
   await checkEnd(simulation, runUntil);
 }
 
-async function checkEnd(
-  {
-    plan,
-    beganMs,
-    people,
-    staffProcess,
-    scheduler,
-    nodes,
-    bank,
-    receivers,
-    staff,
-    commands,
-    rotations,
-    logCheck,
-    verified,
-    retentionMs,
-    violations: { report, all },
-  }: Simulation,
-  runUntil: (endMs: number, isDone: () => boolean) => Promise<void>,
-): Promise<void> {
-  checkSettled({
-    plan,
-    bank,
-    log: logCheck,
-    heard: receivers.heard,
-    posts: receivers.posted,
-    items: receivers.items,
-    told: {
-      confirmed: staff.confirmed(),
-      verdicts: staff.verdicts.confirmed(),
-      settlements: staff.settlements.told(),
-    },
-    nowMs: scheduler.nowMs(),
-    report,
-  });
-  const { hasParked, unreadable } = await checkRows({
-    plan,
-    log: logCheck,
-    staff,
-    staffProcess,
-    trusted: commands.trusted(),
-    allDataKeys: rotations.allDataKeys(),
-    verified,
-    retentionMs,
-    mayLoseKeys: mayLoseKeysOf(plan, { beganMs, lives: nodes.lives }),
-    nowMs: scheduler.nowMs,
-    runUntil,
-    report,
-  });
-  const hasFaults = () => all().some(isAboutTheEnd) || unreadable > 0;
+async function checkEnd(simulation: Simulation, runUntil: RunUntil): Promise<void> {
+  const { merchantSystems, nodes, people, scheduler, violations } = simulation;
+  checkSettled(simulation);
+  const { hasParked, unreadable } = await checkRows(simulation, runUntil);
+  let areListsRead = false;
+  people.enter(() => void merchantSystems.checkEnd().then(() => (areListsRead = true)));
+  await runUntil(scheduler.nowMs() + 600_000, () => areListsRead);
+  const hasFaults = () => violations.all().some(isAboutTheEnd) || unreadable > 0;
   const isWell = () => !hasParked && !hasFaults();
   const hosts = nodes.names.filter(
     (name) => nodes.roleOf(name) === 'http' && nodes.process(name).state() === 'running',
   );
-  await checkHealth(people, { staffProcess, staff, hosts, runUntil, scheduler, report, hasFaults, isWell });
+  await checkHealth(simulation, { hosts, runUntil, hasFaults, isWell });
 }
 
 const isAboutTheEnd = ({ invariant }: Violation): boolean =>

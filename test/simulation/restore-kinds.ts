@@ -1,4 +1,4 @@
-/** PostgreSQL that goes on from an older copy, while people do what its rows are about. */
+/** PostgreSQL, or everything, that goes on from an older copy, while people do what its rows are about. */
 import type { Random } from './engine/random.ts';
 import { type Kind, minute, second } from './fault-kinds.ts';
 import type { Fault } from './plan.ts';
@@ -14,6 +14,23 @@ export const postgresRestoreKind: Kind = {
     const restore = { kind: 'postgres-restore', atMs, ageMs, forMs: random.integer(1, 60) * second } as const;
     const acts = Array.from({ length: random.integer(0, 3) }, () => act(random, restore));
     return [restore, ...acts];
+  },
+};
+
+/** Everything is lost and begins again from a backup; then staff import what was paid, and once more when all has been paid. */
+export const recoveryKind: Kind = {
+  kind: 'recovery',
+  share: 0.03,
+  most: 1,
+  make: (random, _, activeMs) => {
+    const atMs = random.integer(0, activeMs);
+    const ageMs = random.integer(5, 100) * second;
+    const forMs = random.integer(1, 60) * second;
+    return [
+      { kind: 'recovery', atMs, ageMs, forMs },
+      { kind: 'import', atMs: atMs + ageMs + forMs + 2 * minute, ageMs: 0 },
+      { kind: 'import', atMs: activeMs + 20 * minute, ageMs: 0 },
+    ];
   },
 };
 

@@ -27,15 +27,18 @@ import { createPostgres } from './stores/postgres.ts';
 import type { PostgresServer } from './stores/postgres-server.ts';
 import { verifyAtOf } from './verification-plans.ts';
 import { createViolations, type Violation } from './violations.ts';
+import { troubledIn } from './world/asking.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
 import { createKeyCommands } from './world/key-commands.ts';
 import { createLinks } from './world/links.ts';
-import { playPayment, troubledIn } from './world/payers.ts';
+import { createMerchantSystems } from './world/merchant-systems.ts';
+import { playPayment } from './world/payers.ts';
 import { startReceivers } from './world/receivers.ts';
 import { startTransactionRegistry } from './world/registry.ts';
 import { createStaff } from './world/staff.ts';
 import { createTerminal } from './world/terminal.ts';
+import { createWallets } from './world/wallets.ts';
 
 export type SimulationResult = {
   violations: readonly Violation[];
@@ -98,7 +101,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     random: random.fork('links'),
     report,
     history,
-    mayBeRefused: has('restore', 'clock'),
+    mayBeRefused: has('restore', 'recovery', 'clock'),
   });
   const nodes = createNodes({
     counts,
@@ -129,11 +132,13 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, links, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
+  const wallets = createWallets({ log: logCheck, nowMs: scheduler.nowMs, stretch: plan.stretch, report });
   const receivers = startReceivers({
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
     history,
     leasesLostAtMs: postgres.failedOverAtMs,
+    wallets,
   });
   const staffProcess = machine('staff');
   const terminal = createTerminal({
@@ -151,6 +156,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       history,
       report,
       servesOldState: cluster.servesOldState,
+      mayMiss: () =>
+        has('restore', 'recovery', 'postgres-failover', 'postgres-restore') || cluster.servesOldState(),
       terminal,
       killsImports: has('imports'),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
@@ -174,6 +181,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     bank,
     gateway,
     links,
+    wallets,
     pickHttp,
     report,
     history,
@@ -182,6 +190,15 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     troubled: troubledIn(plan),
     chargedSinceMs,
   };
+  const merchantSystems = createMerchantSystems(world, {
+    log: logCheck,
+    hosts: Array.from({ length: http }, (_, index) => `http-${index + 1}`),
+    lostAtMs: postgres.failedOverAtMs,
+    mayBeOld: has('restore', 'recovery', 'freeze-leader'),
+    isOlder: has('restore'),
+    // With what PostgreSQL loses, secrets may be lost that are sealed.
+    kinds: has('postgres-failover', 'postgres-restore') ? ['api-key'] : ['api-key', 'webhook-secret'],
+  });
   for (const payment of plan.payments)
     scheduler.after(bootMs + payment.atMs, () => people.enter(() => void playPayment(payment, world)));
 
@@ -190,12 +207,14 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       applyFault(fault, {
         nodes,
         rotations,
+        commands,
         network,
         cluster,
         postgres,
         receivers,
         registry,
         gateway: { run: (work) => gatewayProcess.enter(() => void work(gateway)) },
+        merchants: (work) => people.enter(() => void work(merchantSystems)),
         staff: (work) => staffProcess.enter(() => void work(staff)),
         scheduler,
         bank,
@@ -233,6 +252,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     bank,
     links,
     receivers,
+    merchantSystems,
     staff,
     commands,
     rotations,

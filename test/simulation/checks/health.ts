@@ -1,32 +1,19 @@
 /** What health says once everything has healed and time has passed. */
-import type { SimulatedProcess } from '../engine/process.ts';
-import type { Report } from '../violations.ts';
+import type { RunUntil, Simulation } from '../play-out.ts';
 import { ask } from '../world/http.ts';
-import type { Staff } from '../world/staff.ts';
+
+type End = {
+  hosts: readonly string[];
+  runUntil: RunUntil;
+  hasFaults: () => boolean;
+  /** Whether health has no reason to complain. */
+  isWell: () => boolean;
+};
 
 /** Health has to tell of what is wrong at the end, and of nothing else. */
 export async function checkHealth(
-  process: SimulatedProcess,
-  {
-    staffProcess,
-    staff,
-    hosts,
-    runUntil,
-    scheduler,
-    report,
-    hasFaults,
-    isWell,
-  }: {
-    staffProcess: SimulatedProcess;
-    staff: Staff;
-    runUntil(endMs: number, isDone: () => boolean): Promise<void>;
-    scheduler: { nowMs(): number };
-    report: Report;
-    hosts: readonly string[];
-    hasFaults: () => boolean;
-    /** Whether health has no reason to complain. */
-    isWell: () => boolean;
-  },
+  { people, staffProcess, staff, scheduler, violations: { report } }: Simulation,
+  { hosts, runUntil, hasFaults, isWell }: End,
 ): Promise<void> {
   let pending = 1 + hosts.length;
   staffProcess.enter(() => {
@@ -37,9 +24,9 @@ export async function checkHealth(
     });
   });
   await runUntil(scheduler.nowMs() + 60_000, () => pending === hosts.length);
-  process.enter(() => {
+  people.enter(() => {
     for (const host of hosts)
-      void ask(process, { host, path: '/api/v1/health' }).then((answer) => {
+      void ask(people, { host, path: '/api/v1/health' }).then((answer) => {
         pending -= 1;
         const status = answer?.status === 200 ? JSON.parse(answer.body).status : 'silent';
         if (status === 'ok' && hasFaults()) report('health-lies', 'health', 'It says ok');

@@ -2,18 +2,19 @@
 import { type Sealed, type SealedPlace, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import type { Infer } from 'superstruct';
 import { genesisHash, hashIn, isChainedOnto } from '../../../src/events/envelope.ts';
-import { evolve, noPayment, type Payment, type PaymentEvent } from '../../../src/events/payment.ts';
+import { type Credential, merchantFold } from '../../../src/events/merchant.ts';
+import { evolve, noPayment, type Payment } from '../../../src/events/payment.ts';
 import { type Books, type Entry, enter } from '../../../src/events/postings.ts';
 import { type ProjectionRequests, projectionRequestFold } from '../../../src/events/projection-requests.ts';
 import type { DiscrepancyFound, reconciliationEvents } from '../../../src/events/reconciliation.ts';
 import { settlementFold } from '../../../src/events/settlement.ts';
-import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
 import { unmatchedFold, unmatchedStream } from '../../../src/events/unmatched.ts';
 import type { History } from '../engine/history.ts';
 import type { EventStoreCluster } from '../stores/event-store.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from '../world/bank.ts';
 import { hadItsAge } from './erased.ts';
+import { createEventCheck } from './payment-events.ts';
 import { createQuarantineCheck } from './quarantine.ts';
 import { createSettlementCheck } from './settlements.ts';
 import { type Decoded, decode, readOrNull, summaryOf } from './stored.ts';
@@ -67,6 +68,9 @@ export function createLogCheck({
   const shared = new Set<string>();
   /** What staff requested of each projection, by its stream. */
   const requests = new Map<string, ProjectionRequests>();
+  /** What became of the credentials of merchants, by stream. */
+  const credentials = new Map<string, readonly Credential[]>();
+  const checkEvent = createEventCheck({ bank, report });
   const settlements = createSettlementCheck({ report, history });
   const quarantine = createQuarantineCheck({ report, history });
   let next = 0;
@@ -85,6 +89,7 @@ export function createLogCheck({
     else if (stream.startsWith('reconciliation-')) takeDiscrepancy(stream, event);
     else if (stream.startsWith(settlementFold.prefix)) settlements.take(stream, event);
     else if (stream.startsWith(projectionRequestFold.prefix)) takeRequest(stream, event);
+    else if (stream.startsWith(merchantFold.prefix)) takeCredential(stream, event);
   }
 
   function takePayment(id: string, stored: Decoded): void {
@@ -160,53 +165,10 @@ export function createLogCheck({
     const chargedSen = bank.chargesOf(id).reduce((sum, { amountSen }) => sum + amountSen, 0);
     if (bookedSen > BigInt(chargedSen) && !bank.misreported.has(id))
       report('booked-twice', id, `The books hold ${bookedSen} sen, the bank has charged ${chargedSen}`);
-    checkStaff(id, event, before.state, state, chargedSen);
-    checkWithdrawal(id, event, before.state);
-    checkVerdict(id, event, before.state);
+    checkEvent({ id, event, before: before.state, state, chargedSen });
     if (event.type === 'PersonalDataErased' && event.data.reason === 'retention')
       checkAge(id, before.timesMs, stored.createdMs);
     if (event.type === 'PaymentSucceeded') noteId(id, event.data.result.gatewayTransactionId);
-  }
-
-  function checkStaff(
-    id: string,
-    event: PaymentEvent,
-    before: Payment,
-    state: Payment,
-    chargedSen: number,
-  ): void {
-    if (before.status === 'none' || state.status === 'none') return;
-    if (event.type === 'ApprovalGranted') {
-      const proposal = before.approvals?.find(({ no }) => no === event.data.no);
-      if (!proposal || proposal.decided || proposal.by === event.data.by)
-        report('decided-alone', id, `${event.data.by} approved what ${proposal?.by} proposed`);
-    }
-    if (event.type !== 'PaymentRefunded') return;
-    const refunds = (state.adjustments ?? []).filter(({ kind }) => kind === 'refunded');
-    const refundedSen = refunds.reduce((sum, { amountSen }) => sum + amountSen, 0);
-    if (refundedSen > chargedSen && !bank.misreported.has(id))
-      report(
-        'refunded-twice',
-        id,
-        `${refundedSen} sen were refunded, and the bank has charged ${chargedSen}`,
-      );
-  }
-
-  function checkWithdrawal(id: string, event: PaymentEvent, before: Payment): void {
-    if (event.type !== 'PaymentMethodChosen' || before.status === 'none') return;
-    const { expiresAt } = before.request;
-    if (expiresAt !== undefined && expiresAt <= event.data.at)
-      report('withdrawn-paid', id, `An attempt began at ${event.data.at}; it had expired at ${expiresAt}`);
-    if (before.results.some(({ source }) => source === 'merchant' || source === 'expiry'))
-      report('withdrawn-paid', id, 'An attempt began after it had been cancelled');
-  }
-
-  function checkVerdict(id: string, event: PaymentEvent, before: Payment): void {
-    const { data } = event;
-    if (!('source' in data) || data.source !== 'staff' || before.status === 'none') return;
-    const orderNo = 'orderNo' in data ? data.orderNo : data.sellerOrderNo;
-    const isAsked = unknownOutcomesOf(before).some((each) => each.orderNo === orderNo && !each.settled);
-    if (!isAsked) report('verdict-unasked', id, `${event.type} on ${orderNo}`);
   }
 
   function checkAge(id: string, timesMs: readonly number[], erasedMs: number): void {
@@ -251,6 +213,12 @@ export function createLogCheck({
     requests.set(stream, evolve(requests.get(stream) ?? initial, read(event)));
   }
 
+  function takeCredential(stream: string, event: Decoded): void {
+    history.tell(`log: ${event.type} in ${stream}`);
+    const { evolve, initial, read } = merchantFold;
+    credentials.set(stream, evolve(credentials.get(stream) ?? initial, read(event)));
+  }
+
   return {
     /** Takes in what is new. */
     look(): void {
@@ -271,6 +239,7 @@ export function createLogCheck({
         shared,
         settlements,
         requests,
+        credentials,
       ])
         known.clear();
       next = 0;
@@ -279,6 +248,7 @@ export function createLogCheck({
     settlements,
     quarantine,
     requests,
+    credentials,
     discrepancies,
     /** The hash of the last event of a stream. */
     hashOf: (stream: string) => hashes.get(stream) ?? genesisHash,

@@ -31,7 +31,9 @@ export function mayLoseKeysOf(
           (each.kind === 'pause' ||
             each.kind === 'cut' ||
             each.kind === 'postgres-crash' ||
-            each.kind === 'postgres-read-only') &&
+            each.kind === 'postgres-read-only' ||
+            each.kind === 'postgres-full' ||
+            each.kind === 'postgres-crowded') &&
           beganMs + each.atMs + each.forMs >= sealedMs &&
           beganMs + each.atMs <= untilMs,
       );

@@ -1,43 +1,21 @@
 /** At the end: that the rows are what the events lead to, as `ledger verify` sees it, and what is erased is gone. */
-import type { KeyTerm } from '@ledger/transparency-log/key.ts';
-import type { SimulatedProcess } from '../engine/process.ts';
-import type { FaultKind, Plan } from '../plan.ts';
-import type { Report } from '../violations.ts';
-import type { Staff } from '../world/staff.ts';
+import { type FaultKind, losesLog } from '../plan.ts';
+import type { RunUntil, Simulation } from '../play-out.ts';
 import { checkErased } from './erased.ts';
 import { checkExport } from './exported.ts';
-import type { LogCheck } from './log.ts';
-import { type createVerifiedCheck, kindsForStaff } from './verified.ts';
+import { mayLoseKeysOf } from './lost-keys.ts';
+import { kindsForStaff } from './verified.ts';
+
+type Found = { hasParked: boolean; unreadable: number };
 
 /** Resolves to whether streams are parked, and how many payments nobody can read. */
-export async function checkRows({
-  plan,
-  log,
-  staff,
-  staffProcess,
-  trusted,
-  allDataKeys,
-  verified,
-  retentionMs,
-  mayLoseKeys,
-  nowMs,
-  runUntil,
-  report,
-}: {
-  plan: Plan;
-  log: LogCheck;
-  staff: Staff;
-  staffProcess: SimulatedProcess;
-  /** The keys of seals that auditors have; null if each hands over to the next. */
-  trusted: readonly KeyTerm[] | null;
-  allDataKeys: readonly string[];
-  verified: ReturnType<typeof createVerifiedCheck>;
-  retentionMs: number | null;
-  mayLoseKeys: (sealedMs: number) => boolean;
-  nowMs: () => number;
-  runUntil(endMs: number, isDone: () => boolean): Promise<void>;
-  report: Report;
-}): Promise<{ hasParked: boolean; unreadable: number }> {
+export async function checkRows(simulation: Simulation, runUntil: RunUntil): Promise<Found> {
+  const { plan, beganMs, logCheck: log, nodes, staff, staffProcess, verified, retentionMs } = simulation;
+  const { report } = simulation.violations;
+  const { nowMs } = simulation.scheduler;
+  const trusted = simulation.commands.trusted();
+  const allDataKeys = simulation.rotations.allDataKeys();
+  const mayLoseKeys = mayLoseKeysOf(plan, { beganMs, lives: nodes.lives });
   const unreadable = [...log.payments].flatMap(([id, each]) => (each.isUnreadable ? [id] : []));
   // The callbacks of a payment that cannot be read wait until it can be.
   const isOfUnreadable = (kind: string, text: string) =>
@@ -53,7 +31,7 @@ export async function checkRows({
         report,
         nowMs: nowMs(),
         retentionMs,
-        hasRestore: has('restore'),
+        hasRestore: losesLog(plan),
         mayLoseKeys,
       }).catch((error: unknown) => {
         report('not-erased', 'keys', `They cannot be read: ${String(error)}`);
@@ -68,9 +46,9 @@ export async function checkRows({
       verified.check(await staff.lastVerified(), violations ?? []);
       const isTold = violations?.some(({ first }) => /gateway transaction/i.test(first));
       if (!isTold) for (const id of log.sharedIds()) report('gateway-id-twice', id, 'It pays two payments');
-      if (has('settle') && !(await staff.settlements.isBankRight().catch(() => false)))
+      if (has('settle') && !has('recovery') && !(await staff.settlements.isBankRight().catch(() => false)))
         report('rows-differ', 'bank', 'The account is not what was settled');
-      if (has('imports') && !has('restore') && unreadable.length === 0)
+      if (has('imports') && !losesLog(plan) && unreadable.length === 0)
         await staff.imports
           .check()
           .catch((error) => report('import-misjudged', 'staff', `Nothing can be imported: ${String(error)}`));

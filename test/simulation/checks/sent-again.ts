@@ -3,7 +3,7 @@ import type { Report } from '../violations.ts';
 import type { LogCheck } from './log.ts';
 
 /** What reached a receiver, by the true time, by payment and delivery (`postKeyOf`). */
-export type Posts = ReadonlyMap<string, readonly { atMs: number; isTaken: boolean; isLeaseLost: boolean }[]>;
+type Posts = ReadonlyMap<string, readonly { atMs: number; isTaken: boolean; isLeaseLost: boolean }[]>;
 
 /** The items of a payment are counted together. */
 export const postKeyOf = (transactionId: string, delivery: string) =>

@@ -4,14 +4,15 @@ import { registryFaults } from '../../../src/events/payment-result.ts';
 import { standingOf } from '../../../src/events/payment-standing.ts';
 import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
-import type { Plan } from '../plan.ts';
+import { losesLog, type Plan } from '../plan.ts';
+import type { Simulation } from '../play-out.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
 import type { Bank, Charge } from '../world/bank.ts';
-import type { Received } from '../world/receivers.ts';
+import type { Receivers } from '../world/receivers.ts';
 import type { LogCheck } from './log.ts';
-import { checkSentAgain, type Posts } from './sent-again.ts';
-import { checkTold, type Told } from './told.ts';
+import { checkSentAgain } from './sent-again.ts';
+import { checkTold } from './told.ts';
 
 /** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
 const callbackBoundMs = 20 * 60_000;
@@ -22,29 +23,31 @@ type Settled = {
   plan: Plan;
   bank: Bank;
   log: LogCheck;
-  heard: ReadonlyMap<string, readonly Received[]>;
-  posts: Posts;
-  /** What the land registry has booked, by payment and receipt number. */
-  items: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  /** What staff were told. */
-  told: Told;
   nowMs: number;
   report: Report;
 };
 
-export function checkSettled(settled: Settled): void {
-  const { plan, bank, log, told, report } = settled;
-  const hasRestore = plan.faults.some(({ kind }) => kind === 'restore');
+export function checkSettled({
+  plan,
+  bank,
+  logCheck: log,
+  receivers,
+  staff,
+  scheduler,
+  violations: { report },
+}: Simulation): void {
+  const settled = { plan, bank, log, nowMs: scheduler.nowMs(), report };
+  const hasRestore = losesLog(plan);
   for (const id of bank.knownPayments)
     if (!log.payments.has(id) && !hasRestore) report('acknowledged-lost', id, 'The log has no such payment');
-  if (!hasRestore) checkTold(told, log, report);
+  if (!hasRestore) checkTold(staff, log, report);
   checkWithdrawals(settled, hasRestore);
   checkCharges(settled, hasRestore);
   checkAttempts(settled);
-  checkDeliveries(settled);
+  checkDeliveries(settled, receivers);
   // After a failover, who sends something may hold no lease on it.
   const hasFailover = plan.faults.some(({ kind }) => kind === 'postgres-failover');
-  if (!hasRestore && !hasFailover) checkSentAgain(settled.posts, log, report);
+  if (!hasRestore && !hasFailover) checkSentAgain(receivers.posted, log, report);
   for (const [stream, { requestedAt, retries }] of log.requests)
     if (requestedAt !== null || retries.length > 0)
       report('request-open', stream, `Requested: ${requestedAt ?? `to try again ${retries.join(', ')}`}`);
@@ -165,7 +168,7 @@ function checkAttempts({ log, nowMs, report }: Settled): void {
       report('attempt-untold', id, `Nobody is asked about ${sellerOrderNo}`);
 }
 
-function checkDeliveries({ plan, log, heard, items, report }: Settled): void {
+function checkDeliveries({ plan, log, report }: Settled, { heard, items }: Receivers): void {
   const troubled = new Set(
     plan.faults.flatMap((fault) => (fault.kind === 'receiver' ? [`REF-${fault.merchant}`] : [])),
   );

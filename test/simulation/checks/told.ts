@@ -1,19 +1,14 @@
 /** Checks at the end that what staff were told holds. */
 import type { Report } from '../violations.ts';
-import type { ToldSettlement } from '../world/settlements.ts';
 import type { Staff } from '../world/staff.ts';
-import type { GivenVerdict } from '../world/verdicts.ts';
 import type { LogCheck } from './log.ts';
 
-export type Told = {
-  /** Resolutions and refunds. */
-  confirmed: ReturnType<Staff['confirmed']>;
-  verdicts: readonly GivenVerdict[];
-  settlements: readonly ToldSettlement[];
-};
-
-export function checkTold({ confirmed, settlements, verdicts }: Told, log: LogCheck, report: Report): void {
-  for (const { transactionId: id, action } of confirmed) {
+export function checkTold(
+  { confirmed, settlements, verdicts }: Pick<Staff, 'confirmed' | 'settlements' | 'verdicts'>,
+  log: LogCheck,
+  report: Report,
+): void {
+  for (const { transactionId: id, action } of confirmed()) {
     const state = log.payments.get(id)?.state;
     if (!state || state.status === 'none') continue;
     if (action.kind === 'refund') {
@@ -30,7 +25,13 @@ export function checkTold({ confirmed, settlements, verdicts }: Told, log: LogCh
     if (now !== resolution)
       report('acknowledged-lost', id, `Result ${resultNo} is ${now}, and staff were told ${resolution}`);
   }
-  for (const { transactionId: id, orderNo, outcome, amountSen, gatewayTransactionId } of verdicts) {
+  for (const {
+    transactionId: id,
+    orderNo,
+    outcome,
+    amountSen,
+    gatewayTransactionId,
+  } of verdicts.confirmed()) {
     const state = log.payments.get(id)?.state;
     if (!state || state.status === 'none') continue;
     const holds = state.results.some(
@@ -43,7 +44,7 @@ export function checkTold({ confirmed, settlements, verdicts }: Told, log: LogCh
     if (!holds)
       report('acknowledged-lost', id, `Staff were told that ${orderNo} ${outcome} ${gatewayTransactionId}`);
   }
-  for (const { settlement, sha256 } of settlements) {
+  for (const { settlement, sha256 } of settlements.told()) {
     const { recorded, reversed } = log.settlements.find(settlement);
     const now = reversed ? null : recorded?.file.sha256;
     if (now !== sha256)

@@ -26,6 +26,9 @@ const olderWithinMs = 60_000;
 /** A process compares its clock every 10 s. */
 const wrongClock = 'a wrong clock';
 const comparedWithinMs = 15_000;
+/** What waits for a projection finds no room: it says so when it has tried. */
+const full = 'PostgreSQL has no room';
+const triedWithinMs = 10_000;
 /** Nobody knows for longer whether the disk of the event store is still full. */
 const fullForMs = 60_000;
 
@@ -35,6 +38,7 @@ export const outages: readonly string[] = [
   'no PostgreSQL',
   'PostgreSQL takes no writes',
   'a full disk',
+  full,
 ];
 
 const followed: readonly Followed[] = [...allProjections, erasedKeysList, deliveryList, requeryList];
@@ -75,7 +79,7 @@ export function createWhatFails(
     const found = {
       'no event store': !hasMajority || !reached.some((node) => node === cluster.leader()),
       'no PostgreSQL': !hasPostgres,
-      'PostgreSQL takes no writes': hasPostgres && postgres.isReadOnly(),
+      'PostgreSQL takes no writes': hasPostgres && postgres.writes() === 'read only',
       [wrongClock]: hasPostgres && clockErrorMs(host) > wrongClockMs,
       'a full disk': wasFullMs(host) < fullForMs - 1_000,
     };
@@ -112,7 +116,8 @@ export function createWhatFails(
       return (
         isWhole &&
         postgres.isUp() &&
-        !postgres.isReadOnly() &&
+        postgres.writes() === 'taken' &&
+        !postgres.isCrowded() &&
         isNear &&
         isRight &&
         wasFullMs(host) > fullForMs
@@ -137,7 +142,9 @@ export function createWhatFails(
         const isParked = readsAll && unreadable.some((event) => event.position <= position && isOfIt(event));
         const last = log.findLast((event) => event.position === Number(lastCommit));
         const isOlder = position > cluster.lastPosition() || (lastId !== '' && last?.id !== lastId);
+        const findsNoRoom = postgres.writes() === 'no room' && waiting !== undefined;
         return [
+          ...(findsNoRoom ? [full] : []),
           ...(waiting && nowMs - waiting.seenMs > behindMs ? [`${each.name} is behind`] : []),
           ...(isParked ? [`${each.name} lacks a stream`] : []),
           ...(isOlder ? [`${each.name} ${older}`] : []),
@@ -149,8 +156,11 @@ export function createWhatFails(
   };
 }
 
-const noticedMs = (what: string): number =>
-  what === wrongClock ? comparedWithinMs : what.endsWith(older) ? olderWithinMs : 0;
+function noticedMs(what: string): number {
+  if (what === wrongClock) return comparedWithinMs;
+  if (what === full) return triedWithinMs;
+  return what.endsWith(older) ? olderWithinMs : 0;
+}
 
 type Seen = { position: number; stream: string; type: string; id: string; seenMs: number };
 

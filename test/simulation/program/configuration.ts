@@ -10,6 +10,12 @@ export const registryToken = 'the registry token of the simulation';
 export const apiKeyOf = (merchant: string): string => `the-key-of-${merchant}`;
 export const landRegistryKey = 'the-access-key-of-the-land-registry';
 export const landRegistryToken = 'the-access-token-of-the-land-registry';
+/** Those of the merchants file. */
+export const webhookSecretsOf = (merchant: string): readonly string[] =>
+  ['council', 'museum'].includes(merchant)
+    ? [`whsec_${Buffer.alloc(32, `secret of ${merchant}`).toString('base64')}`]
+    : [];
+export const transactionIdKey = 'the transaction key of the simulation';
 /** The last is an agency of the land registry, which requests its payments and takes its callbacks. */
 export const merchants = ['council', 'museum', 'library', 'land'] as const;
 
@@ -46,7 +52,7 @@ export function configurationOf(
       DATABASE_URL: 'postgres://ledger@postgres:5432/ledger',
       MERCHANTS_FILE: file('merchants.yaml'),
       PAYMENT_METHODS_FILE: file('payment-methods.yaml'),
-      TRANSACTION_ID_KEY: hasWrongKey ? 'another key, by mistake' : 'the transaction key of the simulation',
+      TRANSACTION_ID_KEY: hasWrongKey ? 'another key, by mistake' : transactionIdKey,
       GATEWAY_URL: 'http://gateway.example/pay',
       GATEWAY_SECRET: gatewaySecret,
       REGISTRY_URL: 'http://registry.example',

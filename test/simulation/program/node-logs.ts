@@ -34,8 +34,8 @@ export function createNodeLogs({
         // A request about a payment that the simulator has made unreadable is refused.
         const refusals = [`Unknown event type ${unreadableType}`, 'The history of a payment is not whole'];
         const isRefused = has('unreadable') && msg === 'request failed' && refusals.includes(err?.message);
-        // By a process that has only the key before, or the next one of a key that is lost.
-        const isNotSealed = replacesSealKey && msg === 'the log is not sealed any more';
+        // By a process that has only the key before, or the next one of a key that is lost; until staff accept an older log.
+        const isNotSealed = (replacesSealKey || has('recovery')) && msg === 'the log is not sealed any more';
         const isOfLostKeys =
           has('postgres-failover', 'postgres-restore') && msg.startsWith('the hourly check found');
         // The reserve in the data folder was removed with what PostgreSQL lost, and the process started before that was back.

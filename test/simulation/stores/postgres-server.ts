@@ -33,6 +33,9 @@ const settings = {
   deadlock_timeout: '1ms',
 };
 
+/** Who has this role can write nothing: sessions for which the disk is full. */
+export const noRoom = 'no_room';
+
 /** Part of the name of its socket. */
 const port = 5432;
 
@@ -51,7 +54,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   if (made) await promisify(execFile)('cp', ['-a', made, folder]);
   const cluster = await openCluster(folder, new AbortController().signal);
   // No password, which would cost a hash for each of thousands of connections. Nobody else can reach the socket.
-  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'local all ledger trust\n');
+  await writeFile(join(cluster.pgData, 'pg_hba.conf'), 'local all all trust\n');
   const postmaster = spawnPostmaster(cluster, port, settings);
   postmaster.stderr?.resume();
   const exited = once(postmaster, 'exit');
@@ -63,6 +66,7 @@ export async function startPostgresServer(): Promise<PostgresServer> {
   process.once('exit', () => postmaster.kill('SIGQUIT'));
   try {
     const client = await connect(cluster.pgData, postmaster);
+    await createRole(cluster.pgData);
     return {
       socketPath: join(cluster.pgData, `.s.PGSQL.${port}`),
       query: (sql, values) => client.query(sql, values),
@@ -75,6 +79,13 @@ export async function startPostgresServer(): Promise<PostgresServer> {
     await stop();
     throw error;
   }
+}
+
+async function createRole(host: string): Promise<void> {
+  const client = new pg.Client({ host, port, user: 'postgres', database: 'ledger' });
+  await client.connect();
+  await client.query(`create role ${noRoom} in role pg_read_all_data role ledger`);
+  await client.end();
 }
 
 async function connect(host: string, postmaster: { exitCode: number | null }): Promise<pg.Client> {

@@ -3,7 +3,7 @@ import type { Connection } from '../engine/network.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import { type Announcements, listened } from './postgres-announcements.ts';
 import { ask, type Backend, type Backends } from './postgres-backend.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import { noRoom, type PostgresServer } from './postgres-server.ts';
 import {
   announces,
   askForLimits,
@@ -30,6 +30,13 @@ const limitErrors = {
   lock_timeout: ['55P03', 'canceling statement due to lock timeout'],
   statement_timeout: ['57014', 'canceling statement due to statement timeout'],
 } as const;
+
+/** What it does with what clients write. */
+export type Writes = 'taken' | 'read only' | 'no room';
+
+/** What PostgreSQL says when its disk is full, and what it says here to those that may not write. */
+const fullError = errorMessage('ERROR', '53100', 'could not extend file: No space left on device');
+const isForbidden = ({ type, bytes }: WireMessage) => type === 'E' && bytes.includes('\0C42501\0');
 
 /** Whether a session waits for a lock, and in a circle. */
 const waitsSql = `
@@ -71,13 +78,15 @@ export function createSession({
   let limited = false;
   let exceeded: keyof typeof limitErrors = 'statement_timeout';
   let blocked = false;
-  let readOnly = false;
+  let writes: Writes = 'taken';
   let isLeaving = false;
   // Within a group of messages that the server has not been asked to end.
   let isOpen = false;
   let cancelTimer = () => {};
 
-  const hear = (said: readonly WireMessage[]) => void answers.push(...said.map(({ bytes }) => bytes));
+  const hear = (said: readonly WireMessage[]): void => {
+    for (const each of said) answers.push(writes === 'no room' && isForbidden(each) ? fullError : each.bytes);
+  };
   const tell = (): void => {
     if (!backend || backend.isBusy() || backend.isInTransaction()) return;
     answers.push(...untold);
@@ -98,12 +107,20 @@ export function createSession({
       return was;
     },
 
-    async send(bytes: Buffer, { now, readOnly }: { now: Date; readOnly: boolean }): Promise<void> {
+    async send(
+      bytes: Buffer,
+      { now, writes, isCrowded }: { now: Date; writes: Writes; isCrowded: boolean },
+    ): Promise<void> {
       cancelTimer();
-      await self.setReadOnly(readOnly);
+      await self.setWrites(writes);
       const given: Buffer[] = [];
       let replies = 0;
       for (const message of splitRequests(bytes).flatMap(unname)) {
+        if (message.type === 'start' && isCrowded) {
+          connection.send(errorMessage('FATAL', '53300', 'sorry, too many clients already'));
+          isLeaving = true;
+          break;
+        }
         if (message.type === 'start') {
           const start = rewriteStart(message.bytes, database);
           timed = start.timed;
@@ -139,11 +156,14 @@ export function createSession({
     },
 
     /** A transaction that has begun stays as it is. */
-    async setReadOnly(next: boolean): Promise<void> {
-      if (!backend || next === readOnly || isOpen) return;
+    async setWrites(next: Writes): Promise<void> {
+      if (!backend || next === writes || isOpen) return;
       if (backend.hasEnded() || backend.isBusy() || backend.isInTransaction()) return;
-      readOnly = next;
-      await ask(backend, [`set default_transaction_read_only = ${next}`]);
+      writes = next;
+      await ask(backend, [
+        `set default_transaction_read_only = ${next === 'read only'}`,
+        next === 'no room' ? `set role ${noRoom}` : 'reset role',
+      ]);
     },
 
     /** Resolves once the session is idle, has ended or waits for a lock. */

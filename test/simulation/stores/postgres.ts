@@ -9,8 +9,8 @@ import type { SimulatedProcess } from '../engine/process.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import { createAnnouncements } from './postgres-announcements.ts';
 import { ask, createBackends } from './postgres-backend.ts';
-import type { PostgresServer } from './postgres-server.ts';
-import { createSession, type Session } from './postgres-session.ts';
+import { noRoom, type PostgresServer } from './postgres-server.ts';
+import { createSession, type Session, type Writes } from './postgres-session.ts';
 import { startMessage, valuesOf } from './postgres-wire.ts';
 
 /** The name of a database. */
@@ -22,18 +22,32 @@ export type SimulatedPostgres = {
   start(): void;
   /** Keeps what is committed, as a replica that lags behind what follows, or as a backup. It must have crashed. */
   copy(): PostgresCopy;
-  /** The copy takes the place of the database, which loses what was committed since. It must have crashed. */
-  goBackTo(copy: PostgresCopy): void;
+  /**
+   * The copy takes the place of the database, which loses what was committed since. With `only`, it
+   * has this schema alone. It must have crashed.
+   */
+  goBackTo(copy: PostgresCopy, only?: string): void;
   /** When it last did, by the true time; 0 if it never has. */
   failedOverAtMs(): number;
   isUp(): boolean;
-  /** Transactions that begin while it is read-only can write nothing. */
-  setReadOnly(readOnly: boolean): void;
-  isReadOnly(): boolean;
+  /** Of transactions that begin from now on. A disk that is full has room for what a checkpoint's row says. */
+  setWrites(writes: Writes): void;
+  writes(): Writes;
+  /** Others have all connections: who has none gets none. */
+  setCrowded(isCrowded: boolean): void;
+  isCrowded(): boolean;
   /** What it holds, also while no client reaches it. To be awaited by an event of the scheduler. */
   read(sql: string): Promise<string[][]>;
   close(): Promise<void>;
 };
+
+const dropAllBut = (schema: string) => `
+  do $$ declare each text; begin
+    for each in select nspname from pg_namespace
+      where nspname not like 'pg\\_%' and nspname not in ('information_schema', '${schema}')
+    loop execute format('drop schema %I cascade', each); end loop;
+    create schema public;
+  end $$`;
 
 export function createPostgres({
   server,
@@ -58,13 +72,14 @@ export function createPostgres({
   let current = database;
   let copies = 0;
   let failedOverAtMs = 0;
-  let readOnly = false;
+  let writes: Writes = 'taken';
+  let isCrowded = false;
   let announcements = createAnnouncements(backends, current);
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
   let turn: Promise<unknown> = Promise.resolve();
 
-  const inTurn = (work: () => Promise<void>) => {
+  const inTurn = (work: () => Promise<unknown>) => {
     const done = turn.then(work);
     turn = done.catch(() => undefined);
     return done;
@@ -72,7 +87,7 @@ export function createPostgres({
 
   async function carryOut(session: Session, bytes: Buffer): Promise<void> {
     if (session.ended) return;
-    await session.send(bytes, { now: new Date(process.nowMs()), readOnly });
+    await session.send(bytes, { now: new Date(process.nowMs()), writes, isCrowded });
     if (session.isLeaving()) return end(session);
     await settleAll(session);
   }
@@ -159,6 +174,13 @@ export function createPostgres({
     await backends.close();
   }
 
+  async function asOwner(sql: string) {
+    const { backend } = await backends.take(startMessage(['user', 'ledger', 'database', current]), '');
+    const said = await ask(backend, [sql]);
+    await backends.giveBack(backend);
+    return said;
+  }
+
   const start = () => {
     stopListening ??= network.listen(process, 'postgres:5432', accept);
   };
@@ -190,27 +212,33 @@ export function createPostgres({
       schedule(() => inTurn(stay));
       return copy;
     },
-    goBackTo(copy) {
+    goBackTo(copy, only) {
       history.tell('postgres: the copy takes its place, which lacks what was committed since');
       failedOverAtMs = scheduler.nowMs();
       const move = async () => {
         await leaveDatabase();
         current = copy;
         announcements = createAnnouncements(backends, current);
+        if (only !== undefined) await asOwner(dropAllBut(only));
       };
       schedule(() => inTurn(move));
     },
     failedOverAtMs: () => failedOverAtMs,
     isUp: () => stopListening !== null,
-    setReadOnly(next) {
-      history.tell(`postgres: takes ${next ? 'no writes' : 'writes again'}`);
-      readOnly = next;
+    setWrites(next) {
+      history.tell(`postgres: ${next === 'taken' ? 'takes writes again' : `takes no writes (${next})`}`);
+      writes = next;
+      if (next === 'no room')
+        schedule(() => inTurn(() => asOwner(`grant update on checkpoints to ${noRoom}`)));
     },
-    isReadOnly: () => readOnly,
+    writes: () => writes,
+    setCrowded(next) {
+      history.tell(`postgres: ${next ? 'has no connection left' : 'has connections again'}`);
+      isCrowded = next;
+    },
+    isCrowded: () => isCrowded,
     async read(sql) {
-      const { backend } = await backends.take(startMessage(['user', 'ledger', 'database', current]), '');
-      const said = await ask(backend, [sql]);
-      await backends.giveBack(backend);
+      const said = await asOwner(sql);
       return said.filter(({ type }) => type === 'D').map(({ bytes }) => valuesOf(bytes));
     },
     async close() {

@@ -45,6 +45,8 @@ export function createBank(nowMs: () => number) {
   const knownPayments = new Set<string>();
   /** Payments whose cancellation was acknowledged to the merchant. */
   const withdrawn = new Set<string>();
+  /** Payments whose payers have given their address. */
+  const withEmail = new Set<string>();
   const lost = new Set<string>();
   /** Payments about which the gateway has told something else than what happened. */
   const misreported = new Set<string>();
@@ -67,6 +69,7 @@ export function createBank(nowMs: () => number) {
     told,
     knownPayments,
     withdrawn,
+    withEmail,
     recordedAtMs,
     nextId() {
       numbers += 1;

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import type { SimulatedProcess } from '../engine/process.ts';
 
-export type Answer = { host: string; status: number; location: string; body: string };
+export type Answer = { host: string; status: number; location: string; link: string; body: string };
 
 /** Null when there was no answer in time. To be called in the process that asks. */
 export function ask(
@@ -45,8 +45,8 @@ export function ask(
     response.on('close', () => {
       if (!response.complete) return finish(null);
       const { statusCode: status = 0 } = response;
-      const { location = '' } = response.headers;
-      finish({ host, status, location, body: Buffer.concat(chunks).toString('utf8') });
+      const { location = '', link = '' } = response.headers;
+      finish({ host, status, location, link: String(link), body: Buffer.concat(chunks).toString('utf8') });
     });
   });
   sent.end(body);

@@ -1,6 +1,10 @@
 /** What operators do at a terminal while keys are replaced: `ledger keys`, each time in a process that may be killed. */
+import { join } from 'node:path';
 import { forAll, type KeyTerm, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { loadLastSeal } from '../../../src/audit/seals/find-seals.ts';
+import { keptCheckpoints, lastCheckpointFile } from '../../../src/audit/seals/kept-checkpoints.ts';
+import { acceptOlderLog } from '../../../src/audit/verify/acknowledge.ts';
+import { destroyErased } from '../../../src/cli/keys.ts';
 import { assertKey } from '../../../src/commands/key-fingerprint.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { OpenStores } from '../../../src/roles/stores.ts';
@@ -86,6 +90,27 @@ export function createKeyCommands({
         const { seal } = await loadLastSeal(eventStore);
         return seal?.publicKey === publicKeyOf(seed);
       }),
+
+    /** After a restore: `ledger keys destroy-erased`. */
+    destroyErased: () =>
+      untilDone('destroy-erased', () =>
+        run('destroy-erased', {}, ({ eventStore, personalData }) =>
+          destroyErased(personalData.store, eventStore),
+        ),
+      ),
+
+    /** After a restore: `ledger verify --accept-older-log`. Nothing is done if the log has all that is kept. */
+    acceptOlderLog: () =>
+      untilDone('accept-older-log', () =>
+        run('accept-older-log', {}, ({ config, db, eventStore, runtime }) => {
+          const kept = keptCheckpoints(db, join(config.dataDir, lastCheckpointFile));
+          const key = sealKeyOf(config.sealKeys.current);
+          const given = { at: runtime.now(), reason: 'A backup was restored' };
+          const commandId = runtime.uuid();
+          const cause = { commandId, correlationId: commandId, causationId: commandId, actor: 'staff:one' };
+          return acceptOlderLog({ eventStore, kept, key }, given, cause);
+        }),
+      ),
 
     /** Moves all keys of personal data under the present data key. Resolves to whether none is left under another. */
     async rewrap(keys: Keys, random: Random): Promise<boolean> {

@@ -1,15 +1,11 @@
 /** Merchants that request payments, and payers that pay them: each follows its plan and sees what the pages say. */
 import en from '../../../content/texts/receipts.en.json' with { type: 'json' };
 import ms from '../../../content/texts/receipts.ms.json' with { type: 'json' };
-import type { History } from '../engine/history.ts';
-import type { SimulatedProcess } from '../engine/process.ts';
-import type { AttemptPlan, PaymentPlan, Plan } from '../plan.ts';
-import { apiKeyOf, landRegistryKey, merchants } from '../program/configuration.ts';
-import type { Report } from '../violations.ts';
-import type { Bank } from './bank.ts';
-import type { Gateway } from './gateway.ts';
-import { type Answer, ask, formHeaders, formOf, jsonHeaders } from './http.ts';
-import type { Links } from './links.ts';
+import type { AttemptPlan, PaymentPlan } from '../plan.ts';
+import { landRegistryKey, merchants } from '../program/configuration.ts';
+import { askAsMerchant, registryMs, timed, type World } from './asking.ts';
+import { type Answer, ask, formHeaders, formOf } from './http.ts';
+import { payerEmail } from './subject-access.ts';
 
 const banks = { fpx: 'MB2U0227', fpx1: 'MBB0228', cc: '', wallet: '' } as const;
 const fromLand = { authorization: `Bearer ${landRegistryKey}` };
@@ -17,42 +13,11 @@ const fromLand = { authorization: `Bearer ${landRegistryKey}` };
 /** A payment as its merchant knows it. */
 type Requested = { transactionId: string; payPath: string };
 
-export type World = {
-  process: SimulatedProcess;
-  bank: Bank;
-  gateway: Gateway;
-  links: Links;
-  pickHttp: () => string;
-  report: Report;
-  history: History;
-  /** How long an answer may take. */
-  patienceMs: number;
-  /** Pauses of the program then take minutes, and nobody waits for so long. */
-  isCalm: () => boolean;
-  /** Processes that are stopped or far away at times: they answer late through no fault of the program. */
-  troubled: ReadonlySet<string>;
-  /** Since when a charge of the payment is recorded, in whatever way; null if none is, or if pages may be old. */
-  chargedSinceMs: (transactionId: string) => number | null;
-};
-
 /**
  * A process that read the payment before the charge may show that state for 10 s (content/docs/decisions/0017-reads-from-rows.md), counted
  * from the end of that read, which may take some seconds. Not so a process that has recorded a result itself.
  */
 const oldForMs = 15_000;
-
-/** How long the registry may take to answer (content/docs/requery.md). */
-const registryMs = 10_000;
-
-/** A node that is cut off from everybody does not hear those who ask either, or is not heard by them. */
-export const troubledIn = ({ faults }: Plan): ReadonlySet<string> =>
-  new Set(
-    faults.flatMap((it) => {
-      if (it.kind === 'pause' || it.kind === 'slow') return [it.node];
-      if (it.kind !== 'cut') return [];
-      return it.from === '*' ? [it.to] : it.to === '*' ? [it.from] : [];
-    }),
-  );
 
 /** Plays one payment from the merchant's request to the last attempt. */
 export async function playPayment(plan: PaymentPlan, world: World): Promise<void> {
@@ -93,25 +58,16 @@ async function cancel(transactionId: string, merchant: string, afterMs: number, 
   const path = `/generic/payments/${transactionId}/cancel`;
   await process.runtime.sleep(afterMs);
   for (let number = 0; number < 8; number += 1) {
-    const answer = await timed('POST /generic/payments', world, (host) =>
-      ask(process, { host, path, method: 'POST', headers: headersOf(merchant) }),
-    );
+    const answer = await askAsMerchant('POST /generic/payments', { merchant, path, method: 'POST' }, world);
     history.tell(`merchant ${merchant}: cancels ${transactionId}: ${answer?.status ?? 'no answer'}`);
     if (answer?.status === 202) return void bank.withdrawn.add(transactionId);
     if (answer?.status === 404 && bank.knownPayments.has(transactionId))
       report('false-not-found', transactionId, 'The cancellation was answered 404');
-    if (answer && answer.status < 500 && answer.status !== 404 && answer.status !== 409)
+    if (answer && answer.status < 500 && ![401, 404, 409].includes(answer.status))
       report('program-fault', transactionId, `The cancellation was answered ${answer.status}`);
     await process.runtime.sleep(2_000 * 2 ** number);
   }
 }
-
-const headersOf = (merchant: string) => ({
-  ...jsonHeaders,
-  accept: 'application/json',
-  'x-merchant-code': merchant,
-  authorization: `Bearer ${merchant === 'land' ? landRegistryKey : apiKeyOf(merchant)}`,
-});
 
 async function requestPayment(
   {
@@ -136,31 +92,24 @@ async function requestPayment(
           callback_url: `http://${merchant}.example/callback`,
           redirect_url: `http://${merchant}.example/paid`,
           name: 'A Payer',
-          email: plan.hasEmail ? 'payer@example.my' : '',
+          email: plan.hasEmail ? payerEmail : '',
           ...(Number.isFinite(expiresMs) && { expires_at: new Date(expiresMs).toISOString() }),
         },
   );
   for (let number = 0; number < 30; number += 1) {
-    const answer = await timed(`POST ${path}`, world, (host) =>
-      ask(process, {
-        host,
-        path,
-        method: 'POST',
-        headers: headersOf(merchant),
-        body,
-      }),
-    );
+    const answer = await askAsMerchant(`POST ${path}`, { merchant, path, method: 'POST', body }, world);
     if (answer?.status === 200) {
       const { transaction_id: id, payment_url: url } = JSON.parse(answer.body).data;
       world.links.keep(url);
       const { pathname, search } = new URL(url);
+      if (plan.hasEmail && !isLand) bank.withEmail.add(id);
       const ids = bank.acknowledge(merchant, reference, id);
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
       return { transactionId: id, payPath: pathname + search };
     }
     // Nothing was recorded before the time at which it would have expired.
     if (answer?.status === 400 && process.nowMs() > expiresMs - 1_000) return null;
-    if (answer && answer.status < 500)
+    if (answer && answer.status < 500 && (isLand || answer.status !== 401))
       report(
         'program-fault',
         reference,
@@ -252,24 +201,6 @@ async function look(
 /** The event store cannot be read, and the page says as at when the payment stood so. What is chosen there is refused. */
 const saysAsAt = (page: string) =>
   [en, ms].some(({ receipt }) => page.includes(receipt.asAt.split('{time}')[0] ?? receipt.asAt));
-
-async function timed(
-  what: string,
-  { process, pickHttp, report, patienceMs, isCalm, troubled }: World,
-  run: (host: string) => Promise<Answer | null>,
-): Promise<Answer | null> {
-  const host = pickHttp();
-  const startedMs = process.nowMs();
-  const answer = await run(host);
-  const tookMs = process.nowMs() - startedMs;
-  if (tookMs > patienceMs && !troubled.has(host) && (answer || !isCalm()))
-    report(
-      'slow-answer',
-      what,
-      `${answer ? `Answered ${answer.status}` : 'Not answered'} after ${tookMs} ms`,
-    );
-  return answer;
-}
 
 const isWithin = (fromMs: number, atMs: number, beforeMs: number) => fromMs <= atMs && atMs < beforeMs;
 

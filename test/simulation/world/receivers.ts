@@ -6,10 +6,11 @@ import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
+import type { Wallets } from './wallets.ts';
 
 export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
 
-export type Received = { atMs: number; status: string; change: number };
+type Received = { atMs: number; status: string; change: number };
 
 /** An attempt is ended by its process within this time: one that is open for longer is that of a process that stands still. */
 const attemptMs = 40_000;
@@ -18,17 +19,21 @@ const claimedMs = 20_000;
 /** Whoever sent something when its lease was lost has recorded it by then. */
 const leaseLostForMs = 2 * 60_000;
 
+export type Receivers = ReturnType<typeof startReceivers>;
+
 export function startReceivers({
   processes,
   report,
   history,
   leasesLostAtMs,
+  wallets,
 }: {
   processes: readonly SimulatedProcess[];
   report: Report;
   history: History;
   /** When PostgreSQL last lost what it had committed, by the true time: who sent something then holds no lease on it. */
   leasesLostAtMs: () => number;
+  wallets: Wallets;
 }) {
   const moods = processes.map((): ReceiverMood => 'well');
   /** What each payment's merchant has heard and confirmed. */
@@ -49,7 +54,14 @@ export function startReceivers({
     const parsed = JSON.parse(body);
     const status = isLand ? '1' : parsed.status;
     const id: string = isLand ? parsed.transId : parsed.transaction_id;
-    const message = isLand ? `item ${parsed.resitNo}` : String(request.headers['webhook-id'] ?? '');
+    const header = (name: string) => String(request.headers[name] ?? '');
+    const message = isLand ? `item ${parsed.resitNo}` : header('webhook-id');
+    const signed = {
+      id: message,
+      timestamp: header('webhook-timestamp'),
+      signature: header('webhook-signature'),
+    };
+    if (!isLand) wallets.checkSignature(merchants[index] ?? '', signed, body);
     const change = isLand ? 0 : Number(/-callback-(\d+)$/.exec(message)?.[1] ?? 0);
     const known = heard.get(id) ?? [];
     if (known.some((each) => each.change > change))
@@ -104,6 +116,10 @@ export function startReceivers({
     setMood(index: number, mood: ReceiverMood) {
       moods[index] = mood;
       history.tell(`merchant ${index}: its receiver ${mood === 'well' ? 'is well' : mood}`);
+    },
+    /** What the log says of them is lost, and may be sent again. */
+    startAgain(): void {
+      for (const known of [heard, underWay, posted]) known.clear();
     },
     names: processes.map(({ name }) => name),
     heard,

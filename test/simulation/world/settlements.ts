@@ -20,7 +20,7 @@ import { createSettlementJudge, hashOf, respelled } from './settlement-judge.ts'
 import type { Terminal } from './terminal.ts';
 
 /** What staff were told of a settlement last: which file is recorded; null for one that is reversed. */
-export type ToldSettlement = { settlement: Settlement; sha256: string | null };
+type ToldSettlement = { settlement: Settlement; sha256: string | null };
 
 type Told = 'recorded' | 'refused' | 'doubted' | 'later' | 'unsure';
 

@@ -35,6 +35,7 @@ import { createImports } from './imports.ts';
 import { createQuarantine } from './quarantine.ts';
 import { createSendAgain } from './send-again.ts';
 import { createSettlements } from './settlements.ts';
+import { createSubjectAccess } from './subject-access.ts';
 import type { Terminal } from './terminal.ts';
 import { createVerdicts } from './verdicts.ts';
 
@@ -52,6 +53,7 @@ export function createStaff({
   history,
   report,
   servesOldState,
+  mayMiss,
   terminal,
   killsImports,
   config,
@@ -63,6 +65,8 @@ export function createStaff({
   report: Report;
   /** Whether a node of the event store may answer with an old state. */
   servesOldState: () => boolean;
+  /** Whether what is held about a person may not be found: their keys are lost, or what is read is old. */
+  mayMiss: () => boolean;
   terminal: Terminal;
   /** Whether imports of settlements are killed at times. */
   killsImports: boolean;
@@ -156,6 +160,8 @@ export function createStaff({
     quarantine: createQuarantine(common),
 
     sendAgain: createSendAgain(common),
+
+    subjectAccess: createSubjectAccess({ ...common, report, mayMiss, stores: { ...stores, db } }),
 
     /** What `/readyz` says of the projections. It waits for longer: a first answer over a slow network takes a second. */
     look: createLook({

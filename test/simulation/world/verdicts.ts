@@ -15,7 +15,7 @@ import type { Random } from '../engine/random.ts';
 import type { Bank } from './bank.ts';
 
 /** A verdict that was confirmed to whoever gave it. */
-export type GivenVerdict = {
+type GivenVerdict = {
   transactionId: string;
   orderNo: string;
   outcome: Verdict;

@@ -1,0 +1,39 @@
+/** Merchants that read their payments and replace their keys and secrets, while things fail; and payers who ask what is held about them. */
+import { type Kind, minute, second } from './fault-kinds.ts';
+
+export const merchantKinds: readonly Kind[] = [
+  {
+    kind: 'merchant-reads',
+    share: 0.3,
+    most: 30,
+    make: (random, _, activeMs) => ({
+      kind: 'merchant-reads',
+      atMs: random.integer(0, activeMs + random.pick([0, 0, 10]) * minute),
+      draw: random.integer(0, 999_999),
+    }),
+  },
+  {
+    kind: 'credentials',
+    share: 0.1,
+    most: 6,
+    // What staff have sent again later has to be signed with what counts by then.
+    make: (random, _, activeMs) => [
+      {
+        kind: 'credentials',
+        atMs: random.integer(5 * second, activeMs),
+        draw: random.integer(0, 999_999),
+      },
+      { kind: 'send-again', atMs: activeMs + 15 * minute, draw: random.integer(0, 999_999) },
+    ],
+  },
+  {
+    kind: 'subject-access',
+    share: 0.1,
+    most: 6,
+    // Most of what a projection has not seen is new.
+    make: (random, _, activeMs) => ({
+      kind: 'subject-access',
+      atMs: random.integer(5 * second, activeMs),
+    }),
+  },
+];
