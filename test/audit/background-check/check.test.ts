@@ -251,7 +251,7 @@ test.serial('rows of a parked stream agree with its events up to where it is par
   await append(eventStore, idOf(1), [{ type: 'Unheard', data: {} }], length - 1);
   for (const { name } of [payments, journal])
     await until(async () => (await statusOf(db, name))?.parked.length === 1);
-  const { streams, violations } = await check(dependencies, fromStart, signal);
+  const { streams, violations } = await check(dependencies, { last: fromStart, signal });
   t.deepEqual({ streams, violations }, { streams: [], violations: [] });
 });
 
@@ -265,7 +265,7 @@ test.serial('an event that the rows have not come to is left to a later check', 
     return last ? [...events, { ...last, ...chosen(2), revision: last.revision + 1, position }] : events;
   };
   const ahead = { ...dependencies, eventStore: { ...eventStore, load } };
-  const { streams, violations } = await check(ahead, fromStart, signal);
+  const { streams, violations } = await check(ahead, { last: fromStart, signal });
   t.deepEqual({ streams, violations }, { streams: [], violations: [] });
 });
 
