@@ -121,18 +121,21 @@ export function startCallbacks(
 }
 
 /** A reactor in a process of its own, on the real clock, see reactor-child.ts. */
-export function forkCallbacks(
-  t: ExecutionContext,
-  { store, database }: Ledger,
-  leaseMs: number,
-): ChildProcess {
+export function forkCallbacks(t: ExecutionContext, { store, database }: Ledger): ChildProcess {
   const script = fileURLToPath(new URL('./reactor-child.ts', import.meta.url));
-  const child = fork(script, [store.url, database.url, String(leaseMs)], {
+  const child = fork(script, [store.url, database.url], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   t.teardown(() => end(child));
   return child;
 }
+
+/** Ends the leases of reactors that were killed, whose attempts are then due at once. */
+export const endLeases = ({ database }: Ledger) =>
+  database
+    .db('reactor_deliveries.deliveries')
+    .whereNotNull('leased_by')
+    .update({ lease_until: new Date(0) });
 
 export async function isReady(child: ChildProcess): Promise<void> {
   await once(child, 'message');

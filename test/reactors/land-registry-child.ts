@@ -16,7 +16,7 @@ startItems(
     clock: { now: () => new Date(), set: () => undefined },
   },
   callbackUrl,
-  { leaseMs: 1_000 },
+  { leaseMs: 60_000 },
 );
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

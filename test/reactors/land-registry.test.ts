@@ -6,7 +6,16 @@ import test, { type ExecutionContext } from 'ava';
 import { end } from '../projections/helpers.ts';
 import { startGateway } from '../sandbox/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { historyOf, isReady, type Ledger, makePayment, startLedger, until, untilHistory } from './helpers.ts';
+import {
+  endLeases,
+  historyOf,
+  isReady,
+  type Ledger,
+  makePayment,
+  startLedger,
+  until,
+  untilHistory,
+} from './helpers.ts';
 import { paymentOfItems, startItems, titleOf } from './land-registry.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -127,6 +136,7 @@ test.serial(
     await makePayment(ledger, 'P1', paymentOfItems('P1', 1));
     await until(() => killed.signalCode !== null);
     t.deepEqual(await registry.counts(), { Accepted: 1 });
+    await endLeases(ledger);
     forkItems(t, ledger, registry.callbackUrl);
     const history = await untilHistory(ledger, 'P1', 2);
     t.like(history[0], {

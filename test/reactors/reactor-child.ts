@@ -4,7 +4,7 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { log, startCallbacks } from './helpers.ts';
 
-const [esdbUrl = '', databaseUrl = '', leaseMs = ''] = process.argv.slice(2);
+const [esdbUrl = '', databaseUrl = ''] = process.argv.slice(2);
 const eventStore = connectEventStore({ url: esdbUrl, log, runtime: systemRuntime });
 const db = connectPostgres({ url: databaseUrl, log });
 startCallbacks(
@@ -14,7 +14,7 @@ startCallbacks(
     database: { url: databaseUrl, db },
     clock: { now: () => new Date(), set: () => undefined },
   },
-  { leaseMs: Number(leaseMs) },
+  { leaseMs: 60_000 },
 );
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

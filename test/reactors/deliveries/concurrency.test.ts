@@ -25,7 +25,7 @@ const minute = 60_000;
 test.serial('any number of processes: each callback once', async (t) => {
   const ledger = await startLedger(t, postgres);
   const receiver = await startReceiver(t);
-  const children = [1, 2, 3].map(() => forkCallbacks(t, ledger, minute));
+  const children = [1, 2, 3].map(() => forkCallbacks(t, ledger));
   await Promise.all(children.map(isReady));
   const ids = Array.from({ length: 60 }, (_, index) => `P${index}`);
   await Promise.all(

@@ -12,6 +12,7 @@ import { applied, result } from '../../support/payments.ts';
 import { startOwnPostgres } from '../../support/postgres.ts';
 import { testRuntime } from '../../support/runtime.ts';
 import {
+  endLeases,
   forkCallbacks,
   historyOf,
   isReady,
@@ -29,12 +30,13 @@ const postgres = await startOwnPostgres();
 /** Reactors that were killed when the callback of P1 had arrived; the receiver answers from now on. */
 async function killedWhileSending(t: ExecutionContext) {
   const ledger = await startLedger(t, postgres);
-  const killed = forkCallbacks(t, ledger, 1_000);
+  const killed = forkCallbacks(t, ledger);
   const receiver = await startReceiver(t, () => void end(killed));
   await isReady(killed);
   await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
   await until(() => receiver.received.length === 1 && killed.signalCode !== null);
   receiver.answer = ok;
+  await endLeases(ledger);
   return { ledger, receiver };
 }
 
@@ -42,7 +44,7 @@ test.serial(
   'kill -9 between the callback and its record: sent again under the same id, and the history says so',
   async (t) => {
     const { ledger, receiver } = await killedWhileSending(t);
-    forkCallbacks(t, ledger, 1_000);
+    forkCallbacks(t, ledger);
     const history = await untilHistory(ledger, 'P1', 2);
     t.like(history[0], {
       type: 'CallbackAttemptFailed',
@@ -82,7 +84,7 @@ test.serial(
   'killed while a newer status arrived: the history names the callback that was sent',
   async (t) => {
     const ledger = await startLedger(t, postgres);
-    const killed = forkCallbacks(t, ledger, 1_000);
+    const killed = forkCallbacks(t, ledger);
     const receiver = await startReceiver(t, hang);
     await isReady(killed);
     const events = paymentEvents('P1', receiver.url, 'pending');
@@ -93,7 +95,8 @@ test.serial(
     const newer = applied(result(1, 'succeeded'));
     const position = await append(ledger.store.eventStore, 'P1', [newer], events.length - 1);
     await reached(ledger.database.db, deliveryList.name, position);
-    forkCallbacks(t, ledger, 1_000);
+    await endLeases(ledger);
+    forkCallbacks(t, ledger);
     const history = await untilHistory(ledger, 'P1', 3);
     t.deepEqual(
       history.map(({ type, data }) => [type, Reflect.get(data, 'delivery'), Reflect.get(data, 'attempt')]),
