@@ -27,8 +27,8 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'new-key-unknown': {
     what: 'A process knows a key that another one has issued only after some seconds',
     file: 'src/commands/credentials.ts',
-    code: '(await isAmong(servesMs)) || (await isAmong(0))',
-    becomes: 'await isAmong(servesMs)',
+    code: '(await known(servesMs)) ?? (await known(0))',
+    becomes: 'await known(servesMs)',
     seenBy: ['key-refused'],
     fault: 'credentials',
     payments: 20,

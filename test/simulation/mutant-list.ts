@@ -38,8 +38,8 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'failure-believed': {
     what: 'Nobody asks about an attempt that has failed once the payer has paid by another',
     file: 'src/events/requery-schedule.ts',
-    code: 'const timesMs = last ?',
-    becomes: 'const timesMs = last && paid.size === 0 ?',
+    code: 'return last ? stretched(',
+    becomes: 'return last && paid.size === 0 ? stretched(',
     seenBy: ['charge-unknown'],
     plan: 'paid-again-after-lost-charge',
     fault: 'transactions',
