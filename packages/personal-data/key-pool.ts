@@ -120,8 +120,10 @@ export function createKeyPool(dependencies: {
     }
   }
 
-  /** Whether the store lacks one of them; false if it does not answer, because its connections are lost then. */
+  /** Whether the store lacks one of them; false if it does not answer: after an outage they are stored again anyway. */
   async function isMissing(some: readonly KeyBlock[]): Promise<boolean> {
+    // Most commands draw no key: they must not wait for a store that is away.
+    if (some.length === 0) return false;
     const missing = await store.missing(some.map(({ id }) => id)).catch(() => []);
     return missing.length > 0;
   }

@@ -148,6 +148,14 @@ test('what the store has lost is stored again although no connection was lost: w
   t.deepEqual([...store.blocks.keys()], [block], 'what is in use, and nothing else');
 });
 
+test('who has drawn no key asks the store for nothing when it ends: the store may be away', async (t) => {
+  const unasked = () => Promise.reject(t.fail());
+  const store = { ...memoryKeyStore(), add: unasked, missing: unasked, removeUnused: unasked };
+  const log = pino({ level: 'silent' });
+  await createKeyPool({ store, onAdded: () => undefined, runtime: testRuntime(), log }).stop();
+  t.pass();
+});
+
 test('what the store has lost is stored again however long it takes no keys, each time from the beginning', async (t) => {
   const store = memoryKeyStore();
   let clockMs = 0;
