@@ -51,7 +51,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return error.name === 'KnexTimeoutError' || texts.some((text) => brokenConnection.test(text));
 }
 
-/** What went wrong in a query: Knex puts the statement before it, and has words for programmers for what took too long. */
+/** What went wrong in a query: Knex puts the statement before it, and describes a timeout in words for programmers. */
 export function withoutStatement(error: Error): string {
   const text = reasonOf(error).split(' - ').at(-1) ?? '';
   if (text.startsWith('Knex: Timeout acquiring')) return 'no connection was free in time';

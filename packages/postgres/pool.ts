@@ -67,8 +67,8 @@ export function connectPostgres(dependencies: {
       validate: isIdle,
       afterCreate(client: pg.Client, done: (error: null, client: pg.Client) => void) {
         remember(client);
-        // Otherwise what waits for a lock goes on for `longestQueryMs` after a query has timed out and its connection was
-        // closed, and those that wait use up max_connections. A server on Windows cannot do so, and refuses.
+        // Otherwise a statement that waits for a lock keeps its session for `longestQueryMs`, although its query has timed
+        // out and the connection was closed, and such sessions use up max_connections. Servers on Windows refuse this setting.
         const isReady = () => done(null, client);
         client.query('set client_connection_check_interval = 1000').then(isReady, isReady);
       },

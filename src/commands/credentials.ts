@@ -155,8 +155,8 @@ export function createCredentials(dependencies: Dependencies) {
     configured,
     fingerprintOf,
     /**
-     * Whether it is a key of the merchant, even if another process has issued it just now; null for a guess, which one that
-     * has ended is not. Throws EventStoreUnavailable if that cannot be known.
+     * Whether it is a key of the merchant, even if another process has issued it just now; null if it never was one that is
+     * known, and may be a guess. Throws EventStoreUnavailable if that cannot be known.
      */
     async checkKey(merchant: Configured, key: string): Promise<'valid' | 'ended' | null> {
       // Compared by keyed digests: how long that takes says nothing about the key.

@@ -9,7 +9,7 @@ export type Access =
   | { kind: 'open' }
   /** `at` is null after the keys were destroyed and before the event that records it. */
   | { kind: 'erased'; at: string | null }
-  /** `isLost`: for good, so that waiting does not help. */
+  /** `isLost`: PostgreSQL answers, but the key is missing, or what was sealed was changed. */
   | { kind: 'unavailable'; isLost: boolean };
 
 /** Where personal data are erased, or cannot be read at present, they are empty. */

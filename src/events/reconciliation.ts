@@ -17,7 +17,7 @@ export type ExportSource = (typeof exportSources)[number];
  */
 export const discrepancyKinds = ['missingHere', 'missingThere', 'amountDiffers', 'statusDiffers'] as const;
 
-/** The statuses of exported records: the registry's own, and of the gateway's outcomes the one that it does not know. */
+/** The statuses of exported records: those of the registry, and `cancelled`, which only the gateway has. */
 export const theirStatuses = [...registryStatuses, 'cancelled'] as const;
 export type TheirStatus = (typeof theirStatuses)[number];
 

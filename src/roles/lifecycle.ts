@@ -127,7 +127,7 @@ export async function runUntilSignal(log: Log, start: (started: Started) => Prom
   return 0;
 }
 
-/** Ends the process if a disk does not answer in time: what is written there would keep it. */
+/** Ends the process if a disk does not answer in time, because a write that has begun would keep it running. */
 async function stopAndWaitForDisk(running: readonly Running[], log: Log): Promise<void> {
   setTimeout(() => {
     if (!isDiskAwaited()) return;

@@ -1,5 +1,4 @@
 /** What it takes to draw the PDF of a day's collection (`pdf.ts`). */
-
 import { Refused } from '../commands/decider.ts';
 import type { CollectedReceipt, Collection } from '../projections/journal/collection-queries.ts';
 import type { DrawReceipt } from '../receipts/file.ts';

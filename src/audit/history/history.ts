@@ -45,8 +45,8 @@ export function historyOf(stored: readonly RecordedEvent[]) {
 }
 
 /**
- * All fields are plain JSON. `state` is that after the event, and one that cannot be read changes nothing; `fits`: whether it
- * is as it was written and follows the event before it.
+ * All fields are plain JSON. `state` is the payment after this event; an event that cannot be read does not change it.
+ * `fits`: whether the event is as it was written and follows the one before it.
  */
 function entryOf(
   event: RecordedEvent,

@@ -16,8 +16,8 @@ type Dependencies = { reportItem: ReportItem; runtime: Pick<Runtime, 'now'> };
 export function createLandRegistryCallback({ reportItem, runtime }: Dependencies): PerformDelivery {
   return async (task) => {
     // The account or IC number would be missing.
-    const abandoned = withoutPayer(task.payment.access);
-    if (abandoned) return abandoned;
+    const unsent = withoutPayer(task.payment.access);
+    if (unsent) return unsent;
     const item = paidItemOf(task);
     try {
       const answer = await reportItem(item, task);

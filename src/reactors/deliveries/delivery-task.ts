@@ -44,11 +44,11 @@ export function failure(
   return { kind: 'failed', status: null, reason, isReceiverDown: false, retryAfterMs: 0, ...about };
 }
 
-/** Ends the attempt of a delivery that would say something else without the payer's data; null if the data are there. */
+/** The outcome of a delivery that would say something else without the payer's data; null if the data are there. */
 export function withoutPayer({ kind }: Access): DeliveryOutcome | null {
   if (kind === 'open') return null;
   if (kind === 'erased') return { kind: 'abandoned', status: null, reason: 'personal data erased' };
-  // A lost key may be stored again by the process that made it, or from a backup. What does not answer is waited for before.
+  // A lost key may be stored again by the process that made it, or from a backup. No attempt begins while PostgreSQL is down.
   return failure('personal data cannot be read any more');
 }
 

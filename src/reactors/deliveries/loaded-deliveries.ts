@@ -61,7 +61,7 @@ export function afterCommand(
 ): Stream {
   const placed = added.map((event, index) => ({ event, revision: Number(revision) + 1 + index }));
   const isWhole = head.revision === Number(revision) + added.length;
-  // No event takes a payment back.
+  // It was requested, and no event changes that.
   return { ...(head as Head<RequestedPayment>), events: events && isWhole ? [...events, ...placed] : null };
 }
 

@@ -19,8 +19,8 @@ export function createReceiptEmail(dependencies: {
   const receiptFile = createReceiptFiles(config, drawReceipt);
   const links = createLinks({ ...config, runtime });
   return async ({ payment, delivery, signal }) => {
-    const abandoned = withoutPayer(payment.access);
-    if (abandoned) return abandoned;
+    const unsent = withoutPayer(payment.access);
+    if (unsent) return unsent;
     const { channel, transactionId, payer, extra } = payment.request;
     // The language in which the payer chose, else that of the merchant, else English; the email links to the other.
     const lang = chosenLanguage(payment) ?? (extra.lang === 'ms' ? 'ms' : 'en');
