@@ -1,5 +1,5 @@
 /** Compares the rows of all read models and to-do lists with rows newly derived from the log. */
-import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, type OpenSealed, type PersonalDataReader } from '@ledger/personal-data/sealed.ts';
 import { isPostgresError, isRefusal } from '@ledger/postgres/error-codes.ts';
 import {
   type Comparison,
@@ -40,9 +40,14 @@ export const verifyRows: DerivedCheck = async (verification) => {
       'Rows were not compared with the log: that requires DATA_KEY, and an account of PostgreSQL that may create schemas.',
     );
   }
-  for (const [name, rows] of Object.entries(soFar.rows))
+  for (const [name, rows] of Object.entries(soFar.rows)) {
     if (rows.checked === null && rows.violations.length === 0)
       notes.push(`The rows of ${name} were not compared: the account of PostgreSQL may not lock them.`);
+    if (rows.lost)
+      notes.push(
+        `The rows of ${name} lack the personal data of ${rows.lost.count} streams, which nobody has erased and whose keys are lost; the first is ${rows.lost.first}.`,
+      );
+  }
   return checked;
 };
 
@@ -76,15 +81,17 @@ async function compareRows(verification: RowVerification): Promise<Checked[]> {
 
 /** Those that are not done yet. Rows that differ are put into `differing` first, and are violations the second time. */
 async function compareEach(verification: RowVerification, differing: Map<string, Comparison>): Promise<void> {
-  const { progress, soFar } = verification;
+  const { personalData, progress, soFar } = verification;
   const done = soFar.rows;
   for (const projection of [...allProjections, createDeliveryList(verification).projection, requeryList]) {
     const { name } = projection;
     if (done[name]) continue;
     const found = createViolations();
+    const lost = new Set<string>();
     let checked: Checked | null = null;
     try {
-      const compared = await compare(projection, verification);
+      const noting = { ...personalData, open: notingLost(personalData.open, lost) };
+      const compared = await compare(projection, { ...verification, personalData: noting });
       const first = differing.get(name);
       if (!first && compared.differences.length > 0) {
         differing.set(name, compared);
@@ -99,9 +106,23 @@ async function compareEach(verification: RowVerification, differing: Map<string,
       const mayNotLock = projection.isNeverRebuilt && isPostgresError(error, 'insufficientPrivilege');
       if (!mayNotLock) found.add(`rows of ${name}`, reasonNotCompared(error));
     }
-    done[name] = { checked, violations: found.all() };
+    const [first = ''] = lost;
+    done[name] = {
+      checked,
+      violations: found.all(),
+      lost: lost.size > 0 ? { count: lost.size, first } : null,
+    };
     progress?.save(() => soFar, true);
   }
+}
+
+/** Opens as `open` does, and adds the streams whose personal data nobody will read again, although they were not erased. */
+function notingLost(open: OpenSealed, lost: Set<string>): OpenSealed {
+  return async (held, place) => {
+    const opened = await open(held, place);
+    if (opened.kind === 'unavailable' && opened.isLost) lost.add(place.stream);
+    return opened;
+  };
 }
 
 async function compare(projection: Projection, verification: RowVerification): Promise<Comparison> {

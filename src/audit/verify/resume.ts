@@ -18,6 +18,13 @@ export type LogCounts = {
   early?: EarlyEvents;
 };
 
+type ComparedRows = {
+  checked: Checked | null;
+  violations: readonly Violation[];
+  /** Streams whose personal data are lost, and the first of them; missing in the file of an earlier release. */
+  lost?: { count: number; first: string } | null;
+};
+
 export type VerifiedSoFar = {
   startedAt: string;
   /** The keys, as JSON. */
@@ -27,7 +34,7 @@ export type VerifiedSoFar = {
     | (LogCounts & { size: number; root: string; violations: readonly Violation[]; explained: string[] })
     | null;
   /** By projection; null if its rows could not be compared. */
-  rows: Record<string, { checked: Checked | null; violations: readonly Violation[] }>;
+  rows: Record<string, ComparedRows>;
 };
 
 /** Less than from one daily run to the next, so that a copy of the file of one does not serve the next. */

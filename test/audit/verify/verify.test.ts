@@ -258,6 +258,27 @@ test.serial('rows of a payment whose keys are destroyed, until the erasure is re
 });
 
 test.serial(
+  'personal data whose keys are lost are noted, because no row that is made again can show it',
+  async (t) => {
+    const { report } = await verdictAfter(t, {
+      interruptedAt: [['events for journal', 1]],
+      async before({ eventStore, url, personalData }) {
+        await query(url, "delete from personal_data.key_blocks where id <> 'index'");
+        await query(url, 'drop schema payments, details cascade');
+        await project(eventStore, url, personalData);
+      },
+    });
+    const of = (name: string) => report.notes.find((note) => note.startsWith(`The rows of ${name} lack`));
+    t.regex(
+      of('payments') ?? '',
+      /the personal data of \d+ streams, which nobody has erased .* the first is payment-/,
+    );
+    t.regex(of('details') ?? '', /the personal data of \d+ streams/);
+    t.is(of('journal'), undefined);
+  },
+);
+
+test.serial(
   'rows are reported if they differ at both looks, also where more differ than are named',
   async (t) => {
     const fail = (number: number) =>
