@@ -45,7 +45,7 @@ export const verifyRows: DerivedCheck = async (verification) => {
       notes.push(`The rows of ${name} were not compared: the account of PostgreSQL may not lock them.`);
     if (rows.lost)
       notes.push(
-        `The rows of ${name} lack the personal data of ${rows.lost.count} streams, which nobody has erased and whose keys are lost; the first is ${rows.lost.first}.`,
+        `The rows of ${name} lack the personal data of ${rows.lost.count} streams whose keys are lost; the first is ${rows.lost.first}.`,
       );
   }
   return checked;
@@ -116,7 +116,7 @@ async function compareEach(verification: RowVerification, differing: Map<string,
   }
 }
 
-/** Opens as `open` does, and adds the streams whose personal data nobody will read again, although they were not erased. */
+/** Opens as `open` does, and adds streams whose keys are lost. Details ask for those that were erased since, too. */
 function notingLost(open: OpenSealed, lost: Set<string>): OpenSealed {
   return async (held, place) => {
     const opened = await open(held, place);

@@ -271,7 +271,7 @@ test.serial(
     const of = (name: string) => report.notes.find((note) => note.startsWith(`The rows of ${name} lack`));
     t.regex(
       of('payments') ?? '',
-      /the personal data of \d+ streams, which nobody has erased .* the first is payment-/,
+      /the personal data of \d+ streams whose keys are lost; the first is payment-/,
     );
     t.regex(of('details') ?? '', /the personal data of \d+ streams/);
     t.is(of('journal'), undefined);
