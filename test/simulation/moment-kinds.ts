@@ -1,4 +1,5 @@
 /** Processes that are killed at the worst moments, a PostgreSQL that can be read only, and a registry that answers badly. */
+import type { Random } from './engine/random.ts';
 import { type Kind, minute, second } from './fault-kinds.ts';
 
 /**
@@ -23,16 +24,18 @@ const crashAtKind: Kind = {
   },
 };
 
+/** PostgreSQL answers, but not as usual. */
+const spell = (random: Random, activeMs: number) => ({
+  atMs: random.integer(5 * second, activeMs),
+  forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
+});
+
 /** As a replica is to which a program was led too early, or a server whose disk its operators protect. */
 const readOnlyKind: Kind = {
   kind: 'postgres-read-only',
   share: 0.06,
   most: 2,
-  make: (random, _, activeMs) => ({
-    kind: 'postgres-read-only',
-    atMs: random.integer(5 * second, activeMs),
-    forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
-  }),
+  make: (random, _, activeMs) => ({ kind: 'postgres-read-only', ...spell(random, activeMs) }),
 };
 
 /** Everything can be read; what is new finds no room. */
@@ -40,11 +43,7 @@ const fullKind: Kind = {
   kind: 'postgres-full',
   share: 0.05,
   most: 2,
-  make: (random, _, activeMs) => ({
-    kind: 'postgres-full',
-    atMs: random.integer(5 * second, activeMs),
-    forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
-  }),
+  make: (random, _, activeMs) => ({ kind: 'postgres-full', ...spell(random, activeMs) }),
 };
 
 /** Another program has taken all connections that are free. */
@@ -54,9 +53,8 @@ const crowdedKind: Kind = {
   most: 2,
   make: (random, _, activeMs) => ({
     kind: 'postgres-crowded',
-    atMs: random.integer(5 * second, activeMs),
+    ...spell(random, activeMs),
     isAfterCrash: random.chance(0.5),
-    forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
   }),
 };
 
