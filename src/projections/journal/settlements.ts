@@ -1,5 +1,4 @@
 /** What a settlement is compared with in the books. Rejects within a few seconds when Postgres is down. */
-import { rowsWithin } from '@ledger/postgres/error-codes.ts';
 import { givenRows, indexable } from '@ledger/postgres/table.ts';
 import type { Knex } from 'knex';
 import { boundsOfDay } from '../../common/malaysian-time.ts';
@@ -14,8 +13,9 @@ export async function findTwin(
   { id, kind, settledOn, totalSen }: { id: string; kind: SettlementKind; settledOn: string; totalSen: Sen },
 ): Promise<string | null> {
   const given = { id, kind, totalSen, start: boundsOfDay(settledOn)?.start ?? null };
-  const [twin] = await rowsWithin<{ reference: string }>(5_000, db, sqlOf('same-settlement'), given);
-  return twin?.reference ?? null;
+  const query = db.raw<{ rows: { reference: string }[] }>(sqlOf('same-settlement'), given);
+  const { rows } = await query.timeout(5_000);
+  return rows[0]?.reference ?? null;
 }
 
 export type NamedCharge = {
@@ -81,6 +81,8 @@ const paidOut = sqlOf('paid-out', { given: givenRows({ line: 'integer', charge: 
 /** The first day on which money came to one of the accounts, or to any if none came to these; null in empty books. */
 export async function firstMoney(db: Knex, accounts: readonly string[]): Promise<string | null> {
   const given = { accounts: accounts.map(indexable) };
-  const [first] = await rowsWithin<{ day: string | null }>(5_000, db, sqlOf('first-money'), given);
-  return first?.day ?? null;
+  const { rows } = await db
+    .raw<{ rows: { day: string | null }[] }>(sqlOf('first-money'), given)
+    .timeout(5_000);
+  return rows[0]?.day ?? null;
 }
