@@ -9,7 +9,7 @@ export const day = 24 * hour;
 
 type Make = (random: Random, names: readonly string[], activeMs: number) => Fault | Fault[];
 
-const moment = (random: Random, activeMs: number) => random.integer(5 * second, activeMs);
+export const moment = (random: Random, activeMs: number) => random.integer(5 * second, activeMs);
 /** Short outages are the usual ones; the longest outlast every lease and timeout. */
 const duration = (random: Random) =>
   random.pick([random.integer(1, 5), random.integer(5, 20), random.integer(20, 100)]) * second;

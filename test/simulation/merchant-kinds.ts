@@ -1,5 +1,5 @@
 /** Merchants that read their payments and replace their keys and secrets, while things fail; and payers who ask what is held about them. */
-import { type Kind, minute, second } from './fault-kinds.ts';
+import { type Kind, minute, moment } from './fault-kinds.ts';
 
 export const merchantKinds: readonly Kind[] = [
   {
@@ -20,7 +20,7 @@ export const merchantKinds: readonly Kind[] = [
     make: (random, _, activeMs) => [
       {
         kind: 'credentials',
-        atMs: random.integer(5 * second, activeMs),
+        atMs: moment(random, activeMs),
         draw: random.integer(0, 999_999),
       },
       { kind: 'send-again', atMs: activeMs + 15 * minute, draw: random.integer(0, 999_999) },
@@ -33,7 +33,7 @@ export const merchantKinds: readonly Kind[] = [
     // Most of what a projection has not seen is new.
     make: (random, _, activeMs) => ({
       kind: 'subject-access',
-      atMs: random.integer(5 * second, activeMs),
+      atMs: moment(random, activeMs),
     }),
   },
 ];

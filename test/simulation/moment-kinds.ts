@@ -1,6 +1,6 @@
 /** Processes that are killed at the worst moments, a PostgreSQL that can be read only, and a registry that answers badly. */
 import type { Random } from './engine/random.ts';
-import { type Kind, minute, second } from './fault-kinds.ts';
+import { type Kind, minute, moment, second } from './fault-kinds.ts';
 
 /**
  * What a process has asked for last is done, and it never hears so. Moments of a few milliseconds, which a time that is
@@ -15,7 +15,7 @@ const crashAtKind: Kind = {
     const senders = what === 'receiver' ? names.filter((name) => name.startsWith('reactors')) : names;
     return {
       kind: 'crash-at',
-      atMs: random.integer(5 * second, activeMs),
+      atMs: moment(random, activeMs),
       node: random.pick(senders),
       what,
       nth: random.integer(1, what === 'receiver' ? 3 : 30),
@@ -26,7 +26,7 @@ const crashAtKind: Kind = {
 
 /** PostgreSQL answers, but not as usual. */
 const spell = (random: Random, activeMs: number) => ({
-  atMs: random.integer(5 * second, activeMs),
+  atMs: moment(random, activeMs),
   forMs: random.pick([random.integer(1, 20), random.integer(20, 200)]) * second,
 });
 
