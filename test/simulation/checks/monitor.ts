@@ -13,10 +13,9 @@ const rowsMs = 5_000;
 /** It is asked so long after something began or ended to be wrong: a question costs the program 10 ms of CPU. */
 const askAfterMs = [7_000, 14_000] as const;
 /** Otherwise it is asked this often. */
-const askMs = 60_000;
-const askInCalmMs = 60 * 60_000;
-/** While the answer is not what is true. */
-const askAgainMs = 10_000;
+const askMs = { usual: 60_000, inCalm: 60 * 60_000 };
+/** While the answer is not what is true. In calm, what is behind now need not be what was behind an hour ago. */
+const askAgainMs = { usual: 10_000, inCalm: 10 * 60_000 };
 /** Health tells of what has been true for this long, if it was asked once before. */
 const toldWithinMs = 12_000;
 /** Once nothing is wrong for a process, its health says so within this time, or as many times longer as its pauses are. */
@@ -88,7 +87,7 @@ export function createMonitor({
   function isDue({ askedMs, changedMs, isWrong, said }: Host): boolean {
     const nowMs = scheduler.nowMs();
     const isRight = isWrong === (said !== 'ok');
-    const everyMs = isCalm() ? askInCalmMs : isRight ? askMs : askAgainMs;
+    const everyMs = (isRight ? askMs : askAgainMs)[isCalm() ? 'inCalm' : 'usual'];
     const isNews = askAfterMs.some((ms) => askedMs < changedMs + ms && nowMs >= changedMs + ms);
     return isNews || nowMs - askedMs >= everyMs;
   }
