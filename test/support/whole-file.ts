@@ -17,6 +17,8 @@ export async function endFile(): Promise<void> {
 async function endProcess(): Promise<void> {
   await endFile();
   for (const end of ofProcess.toReversed()) await end();
+  // Otherwise it ends when nothing is left to wait for, and a connection that a test has paused is there for minutes.
+  process.exit();
 }
 
 export const wholeFile: Owner = { teardown: (end) => void ofFile.push(end) };
