@@ -12,7 +12,7 @@ import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
 import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
-import { dayOf } from '../../common/malaysian-time.ts';
+import { dayBefore } from '../../common/malaysian-time.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream, paymentStreamPrefix } from '../../events/payment.ts';
 import { reconciliationFold, reconciliationStream } from '../../events/reconciliation.ts';
@@ -52,7 +52,6 @@ const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
 const maxSuspects = 1_000;
-const dayMs = 24 * 60 * 60_000;
 
 /**
  * Rows that differ are compared again after some minutes, and are violations if they still differ. Throws the stores' errors
@@ -77,8 +76,7 @@ export async function check(
   violations.addAll(differing.violations);
 
   const days: string[] = [];
-  const yesterday = dayOf(new Date(at.getTime() - dayMs).toISOString());
-  for (const day of new Set([...(last?.days ?? []), yesterday])) {
+  for (const day of new Set([...(last?.days ?? []), dayBefore(at.toISOString())])) {
     const [account, ...more] = await differingSums(db, day);
     if (account === undefined) continue;
     const text = `The sums of ${account} on ${day} are not those of its postings`;

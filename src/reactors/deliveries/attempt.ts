@@ -59,7 +59,6 @@ const unreadableMs = 10 * 60_000;
 
 /** The outcome is null when nothing was sent, or it could not be recorded. */
 type Attempted = { outcome: DeliveryOutcome | null; row: RowEnd };
-
 /** `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. */
 type Limits = { claimedMs: number; stopping: AbortSignal };
 
@@ -71,7 +70,8 @@ export async function attemptDelivery(
 ): Promise<Attempted> {
   try {
     const found = await findWork(claimed, limits, dependencies);
-    return 'row' in found ? found : await sendAndRecord(found, claimed, limits, dependencies);
+    if ('kind' in found) return { outcome: null, row: found };
+    return await sendAndRecord(found, claimed, limits, dependencies);
   } catch (error) {
     return { outcome: null, row: notSent(error, claimed, dependencies) };
   }
@@ -85,21 +85,19 @@ async function findWork(
   claimed: ClaimedDelivery,
   { claimedMs, stopping }: Limits,
   dependencies: AttemptDependencies,
-): Promise<OpenDelivery | Attempted> {
+): Promise<OpenDelivery | RowEnd> {
   const { eventStore, openSealed, runtime } = dependencies;
   const loaded = await loadDeliveries(claimed, eventStore);
   const current = loaded && isBehind(claimed, loaded) ? null : loaded;
   const unrecorded = current && findInterrupted(claimed, current);
-  if (unrecorded) {
-    const head = await record(unrecorded, { outcome: interrupted, durationMs: 0 }, dependencies);
-    return { outcome: null, row: recordedRow(head) };
-  }
+  if (unrecorded)
+    return recordedRow(await record(unrecorded, { outcome: interrupted, durationMs: 0 }, dependencies));
   const due = current && (await findDue(claimed, current, dependencies));
   const opened = due && (await openDelivery(due, openSealed));
   const isLate = runtime.monotonicMs() - claimedMs > beginWithinMs;
   if (opened && !isLate && !stopping.aborted) return opened;
   const afterMs = stopping.aborted ? 0 : postponeMs;
-  return { outcome: null, row: { kind: 'givenBack', afterMs, stream: loaded?.head.events ?? null } };
+  return { kind: 'givenBack', afterMs, stream: loaded?.head.events ?? null };
 }
 
 async function sendAndRecord(
