@@ -101,13 +101,13 @@ export function createExecute<State, Command, Event extends { type: string; data
       }
     }
 
-    /** Null where the stream has to be read first. */
-    async function appendUnread(head: Head<State>): Promise<Executed<State, Event> | null> {
+    /** What to append to a head that was not read; null where the stream has to be read first. */
+    function decideUnread(head: Head<State>): readonly Event[] | null {
       const decided = decider.decide(command, head.state);
       // The stream may have changed. An append would fail on its revision; a refusal or "nothing to do" is decided again.
       if (decided instanceof Refused || decided.length === 0) return null;
       try {
-        return await append(head, seal(streamName, decided));
+        return seal(streamName, decided);
       } catch (error) {
         // Without a key nothing new is taken, but what is there already must be answered.
         if (error instanceof KeysUnavailable) return null;
@@ -116,7 +116,8 @@ export function createExecute<State, Command, Event extends { type: string; data
     }
 
     const unread = (once ? undefined : heads.get(streamName)) ?? (creates ? headOf([], decider) : null);
-    const first = from || !unread ? null : await appendUnread(unread);
+    const expected = from || !unread ? null : decideUnread(unread);
+    const first = unread && expected && (await append(unread, expected));
     if (first) return first;
     let head = from;
     for (let conflicts = sent.size; conflicts < maxConflicts; conflicts += 1) {
