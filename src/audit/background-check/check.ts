@@ -25,7 +25,7 @@ import { reconciliation } from '../../projections/reconciliation/projection.ts';
 import { differenceText, secondLookMs } from '../verify/read-models.ts';
 import { type Checked, createViolations } from '../verify/violations.ts';
 
-export const compared = [payments, journal, reconciliation];
+export const comparedProjections = [payments, journal, reconciliation];
 const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
 /** What a check found, and where the next one continues. JSON. */
@@ -163,7 +163,7 @@ async function compareRows(dependencies: Dependencies, streams: readonly string[
   }
 
   for (const portion of portionsOf(streams, streamsAtOnce)) {
-    for (const projection of compared) {
+    for (const projection of comparedProjections) {
       const followed = 'streamPrefixes' in projection ? projection.streamPrefixes : [];
       const its = portion.filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));
       signal.throwIfAborted();
