@@ -1,14 +1,16 @@
-import { type EventStore, EventStoreUnavailable, type RecordedEvent } from './event-store.ts';
+import { type EventStore, EventStoreUnavailable, type RecordedEvent, type Selection } from './event-store.ts';
+
+type Reading = Omit<Parameters<EventStore['subscribe']>[0], 'signal'> & { signal?: AbortSignal | undefined };
 
 /** The selected events after a position, up to the end of the log. Throws what `subscribe` throws, and the signal's reason. */
 export async function* eventsToEnd(
   eventStore: Pick<EventStore, 'subscribe'>,
-  options: Parameters<EventStore['subscribe']>[0],
+  { signal = new AbortController().signal, ...reading }: Selection & Reading,
 ): AsyncGenerator<RecordedEvent, void, void> {
-  for await (const message of eventStore.subscribe(options)) {
+  for await (const message of eventStore.subscribe({ ...reading, signal })) {
     if (message.kind === 'caught_up') return;
     if (message.kind === 'event') yield message.event;
   }
-  options.signal.throwIfAborted();
+  signal.throwIfAborted();
   throw new EventStoreUnavailable('The subscription closed before the end of the log');
 }

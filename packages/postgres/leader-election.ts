@@ -128,7 +128,7 @@ function openSession({ databaseUrl, runtime }: Dependencies, isInDoubt: (name: s
         await share(candidates, locks);
       }
       // Polls, because a query that waits would hold back vacuum.
-      const waits = those(candidates, ({ leads }) => !leads).length > 0;
+      const waits = [...candidates.values()].some(({ leads }) => !leads);
       await runtime.sleep(waits ? tryEveryMs : heartbeatMs, woken.signal);
     }
   }
@@ -176,7 +176,7 @@ async function tryToLead(
   locks: LeadLocks,
   isInDoubt: (name: string) => boolean,
 ): Promise<void> {
-  const wanted = those(candidates, ({ leads }) => !leads);
+  const wanted = [...candidates.values()].filter(({ leads }) => !leads);
   const shown = wanted.filter((each) => each.waits && !each.isShown && !isInDoubt(each.name));
   for (const each of shown) each.isShown = true;
   if (shown.length > 0) await locks.showStandBy(namesOf(shown));
@@ -194,12 +194,10 @@ async function tryToLead(
 
 /** Gives up leaderships of which another process should have some. */
 async function share(candidates: Candidates, locks: LeadLocks): Promise<void> {
-  const led = those(candidates, ({ leads }) => leads);
+  const led = [...candidates.values()].filter(({ leads }) => leads);
   if (led.length < 2) return;
   const candidacies = await locks.candidaciesFor([...candidates.keys()]);
   for (const { name, giving } of led) if (givesUp(candidacies, { name, process: ownProcess })) giving.abort();
 }
 
-const those = (candidates: Candidates, are: (candidate: Candidate) => boolean) =>
-  [...candidates.values()].filter(are);
 const namesOf = (candidates: readonly Candidate[]) => candidates.map(({ name }) => name);

@@ -3,7 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
-import { lastCheckpoint } from '../audit/seals/find-seals.ts';
+import { lastSealKey } from '../audit/seals/find-seals.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
 import { readErasure } from '../events/personal-data.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
@@ -22,7 +22,7 @@ export const command: CommandOf<'keys'> = async (_, [action = '', ...more]) => {
     const { store } = personalData;
     if (action === 'replace-link-key') {
       const link = { name: 'LINK_KEY', key: config.linkKeys.current, others: null };
-      const isNew = await assertKey(link, { eventStore, runtime, signal: new AbortController().signal });
+      const isNew = await assertKey(link, { eventStore, runtime });
       const text = 'The log names the present LINK_KEY now. A process that does not know it does not start.';
       return { data: {}, text: isNew ? text : nothingReplaced('LINK_KEY') };
     }
@@ -51,11 +51,9 @@ async function replaceSealKey(): Promise<CommandOutcome> {
     async ({ config, eventStore, runtime }) => {
       const { current } = config.sealKeys;
       if (current === '') return fail('SEAL_KEY is not set.');
-      const { signal } = new AbortController();
       const key = sealKeyOf(current).publicKey;
-      const last = await lastCheckpoint(eventStore).catch(() => null);
-      if (last?.publicKey === key) return { data: {}, text: nothingReplaced('SEAL_KEY') };
-      const isNew = await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime, signal });
+      if ((await lastSealKey(eventStore)) === key) return { data: {}, text: nothingReplaced('SEAL_KEY') };
+      const isNew = await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime });
       const text = [
         'The log names the present SEAL_KEY now, and the next seal is signed with it.',
         'Nothing proves that this key follows the one before: give auditors both public keys.',
@@ -73,11 +71,10 @@ export async function destroyErased(
   store: Pick<KeyStore, 'destroy'>,
   eventStore: Pick<EventStore, 'subscribe'>,
 ): Promise<number> {
-  const { signal } = new AbortController();
   const { eventTypes } = erasedKeysList;
   let batch: string[] = [];
   let count = 0;
-  for await (const event of eventsToEnd(eventStore, { eventTypes, after: null, signal })) {
+  for await (const event of eventsToEnd(eventStore, { eventTypes, after: null })) {
     batch.push(...readErasure(event).data.keys);
     if (batch.length < batchSize) continue;
     await store.destroy(batch);

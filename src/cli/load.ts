@@ -6,6 +6,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError, StoreAway } from '@ledger/embedded/start-error.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
+import { mapInPortions } from '@ledger/kernel/pages.ts';
 import samples from '../../content/samples/load.json' with { type: 'json' };
 import { signFields } from '../clients/gateway/checksum.ts';
 import { toDateTime } from '../common/malaysian-time.ts';
@@ -84,14 +85,8 @@ export const command: CommandOf<'load'> = async ({ key = 'demo-key', merchant = 
     }
   }
 
-  let begun = 0;
-  async function makeMore(): Promise<void> {
-    while (begun < count) {
-      begun += 1;
-      await makePayment(begun);
-    }
-  }
-  await Promise.all(Array.from({ length: atATime }, makeMore));
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  await mapInPortions(numbers, atATime, makePayment);
   const text = `${count} payments were made for ${merchant}: see ${baseUrl}/console/payments.`;
   return { data: { payments: count }, text };
 };

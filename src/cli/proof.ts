@@ -13,7 +13,7 @@ export const command: CommandOf<'proof'> = async ({ merchant }, args, write) => 
     const { eventStore, runtime } = context;
     const { transactionId, merchantCode, entries } = await findHistory(named, merchant, context);
     const events = await eventStore.load(paymentStream(transactionId));
-    const proofs = await proveEvents(eventStore, events, new AbortController().signal);
+    const proofs = await proveEvents(eventStore, events);
     const from = entries[0]?.at;
     if (!from) return fail('The payment cannot be read: run `ledger verify`.');
     const to = new Date(Date.parse(from) + 1).toISOString();

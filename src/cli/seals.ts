@@ -37,7 +37,7 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
     }
     const lines = placed.map(({ revision, seal }) => `${String(revision).padStart(6)}  ${sealText(seal)}`);
     const terms = keys.all().length > 0 ? keys.all() : own;
-    const name = (await lastCheckpoint(eventStore).catch(() => null))?.checkpoint.origin ?? '';
+    const name = placed.at(-1)?.seal?.checkpoint?.origin ?? '';
     const known = new Set([...keys.all().map(({ publicKey }) => publicKey), ...ours]);
     const verifiers = (name === '' ? [] : [...known]).map((key) =>
       verifierText({ kind: 'log', name, publicKey: rawKeyOf(key) }),

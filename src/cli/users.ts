@@ -126,9 +126,7 @@ const grantedIn = ({ config }: UsersContext, { merchants }: Options) =>
 /** In the order in which they were added. Read from the log, so that it works without Postgres. */
 async function allAccounts(eventStore: EventStore): Promise<Account[]> {
   const accounts = new Map<string, Account | null>();
-  const { signal } = new AbortController();
-  const all = { streamPrefixes: [userFold.prefix], after: null, signal };
-  for await (const event of eventsToEnd(eventStore, all)) {
+  for await (const event of eventsToEnd(eventStore, { streamPrefixes: [userFold.prefix], after: null })) {
     const { streamName } = event;
     accounts.set(streamName, userFold.evolve(accounts.get(streamName) ?? null, userFold.read(event)));
   }

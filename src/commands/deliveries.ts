@@ -72,8 +72,6 @@ export function decideDelivery(command: DeliveryCommand, state: RequestedPayment
         !lacksErased(delivery, state)
         ? [requestEvent(command, delivery)]
         : [];
-    default:
-      return command satisfies never;
   }
 }
 

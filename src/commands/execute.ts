@@ -59,7 +59,7 @@ const sealNothing: SealEvents = (_, events) => {
  * it must return the last event too.
  *
  * The function throws Refused, EventStoreUnavailable, KeysUnavailable, and UnreadableEvent, also for a new event that
- * could not be read back, which is then not written. Over 70 lines: one loop, in which each try depends on those before.
+ * could not be read back, which is then not written. Over 70 lines: each try depends on what those before it have sent.
  */
 export function createExecute<State, Command, Event extends { type: string; data: unknown }>(dependencies: {
   eventStore: Pick<EventStore, 'append' | 'load'>;
@@ -76,40 +76,14 @@ export function createExecute<State, Command, Event extends { type: string; data
   return async (streamName, command, cause, { creates = false, from = null, once = false } = {}) => {
     /** What was sent and counts as not stored, by the id of its first event: after a lost connection it may arrive late. */
     const sent = new Map<string, readonly Event[]>();
-    const remembered = once ? undefined : heads.get(streamName);
-    let head = from ?? remembered ?? (creates ? headOf([], decider) : null);
-    let isRead = from !== null;
-    let isDone = false;
-    for (let conflicts = 0; conflicts < maxConflicts; ) {
-      if (!head) {
-        const stored = await load(streamName);
-        head = headOf(stored, decider);
-        isRead = true;
-        const arrived = stored.map(({ id }) => sent.get(id)).find((events) => events !== undefined);
-        if (arrived) return { ...head, events: arrived };
-        isDone = once && stored.some(({ id }) => id === eventIdOf(cause, 0));
-      }
-      const decided = decider.decide(command, head.state);
-      const isRefused = decided instanceof Refused;
-      // The remembered head may be stale. An append would fail on its revision; a refusal or "nothing to do" must be
-      // decided again.
-      if (head === remembered && (isRefused || decided.length === 0)) {
-        head = null;
-        continue;
-      }
-      if (isRefused) throw decided;
-      if (isDone || decided.length === 0) return { ...head, events: [] };
-      let events: readonly Event[];
-      try {
-        events = seal(streamName, decided);
-      } catch (error) {
-        // Without a key nothing new is taken, but what is there already must be answered.
-        if (isRead || !(error instanceof KeysUnavailable)) throw error;
-        head = null;
-        continue;
-      }
+
+    /** Null after a conflict: others have appended since this head. */
+    async function append(
+      head: Head<State>,
+      events: readonly Event[],
+    ): Promise<Executed<State, Event> | null> {
       // Each try has ids of its own: the store confirms by its id alone an event that an earlier try stored late.
-      const own = once || conflicts === 0 ? cause : { ...cause, commandId: eventIdOf(cause, -conflicts) };
+      const own = sent.size === 0 ? cause : { ...cause, commandId: eventIdOf(cause, -sent.size) };
       const chained = chain(events, head.hash, own);
       for (const event of chained) decider.read(event);
       try {
@@ -123,9 +97,44 @@ export function createExecute<State, Command, Event extends { type: string; data
         heads.delete(streamName);
         if (!(error instanceof WrongExpectedRevision)) throw error;
         if (!once) sent.set(eventIdOf(own, 0), events);
-        conflicts += 1;
-        head = null;
+        return null;
       }
+    }
+
+    /** What to append to a head that was not read; null where the stream has to be read first. */
+    function decideUnread(head: Head<State>): readonly Event[] | null {
+      const decided = decider.decide(command, head.state);
+      // The stream may have changed. An append would fail on its revision; a refusal or "nothing to do" is decided again.
+      if (decided instanceof Refused || decided.length === 0) return null;
+      try {
+        return seal(streamName, decided);
+      } catch (error) {
+        // Without a key nothing new is taken, but what is there already must be answered.
+        if (error instanceof KeysUnavailable) return null;
+        throw error;
+      }
+    }
+
+    const unread = (once ? undefined : heads.get(streamName)) ?? (creates ? headOf([], decider) : null);
+    const expected = from || !unread ? null : decideUnread(unread);
+    const first = unread && expected && (await append(unread, expected));
+    if (first) return first;
+    let head = from;
+    for (let conflicts = sent.size; conflicts < maxConflicts; conflicts += 1) {
+      let isDone = false;
+      if (!head) {
+        const stored = await load(streamName);
+        head = headOf(stored, decider);
+        const arrived = stored.map(({ id }) => sent.get(id)).find((events) => events !== undefined);
+        if (arrived) return { ...head, events: arrived };
+        isDone = once && stored.some(({ id }) => id === eventIdOf(cause, 0));
+      }
+      const decided = decider.decide(command, head.state);
+      if (decided instanceof Refused) throw decided;
+      if (isDone || decided.length === 0) return { ...head, events: [] };
+      const executed = await append(head, seal(streamName, decided));
+      if (executed) return executed;
+      head = null;
     }
     throw new EventStoreUnavailable(
       `Stream ${streamName} changed ${maxConflicts} times while a command waited`,

@@ -38,7 +38,7 @@ type Key = {
   /** Keys that it may replace as the one that the log names; null: any. */
   others: readonly string[] | null;
 };
-type Dependencies = { eventStore: EventStore; runtime: Runtime; signal: AbortSignal };
+type Dependencies = { eventStore: EventStore; runtime: Runtime; signal?: AbortSignal };
 
 /** Tells nothing about the key. */
 export const fingerprintOf = (key: string) => derivedId(key, ['fingerprint']);
@@ -46,18 +46,16 @@ export const fingerprintOf = (key: string) => derivedId(key, ['fingerprint']);
 /** Resolves once the log names this key; to false if it named it before. Waits out outages. Throws Refused with `wrong_key`. */
 export async function assertKey(
   { name, key, others }: Key,
-  { eventStore, runtime, signal }: Dependencies,
+  { eventStore, ...retrying }: Dependencies,
 ): Promise<boolean> {
   const execute = createExecute({ eventStore, decider: keyFingerprintDecider });
   const compared = { name, fingerprint: fingerprintOf(key), replaces: others?.map(fingerprintOf) ?? null };
+  const { runtime } = retrying;
   const cause = ownCause(runtime.uuid(), 'system');
   const attempt = () =>
     execute(keyFingerprintStream(name), { at: runtime.now().toISOString(), ...compared }, cause);
-  const { events } = await retry(attempt, {
-    runtime,
-    signal,
-    shouldRetry: (error) => !(error instanceof Refused),
-  });
+  const shouldRetry = (error: unknown) => !(error instanceof Refused);
+  const { events } = await retry(attempt, { ...retrying, shouldRetry });
   return events.length > 0;
 }
 
@@ -72,7 +70,7 @@ export async function assertKeys(
     await assertKey({ name: 'TRANSACTION_ID_KEY', key: transactionIdKey, others: [] }, dependencies);
     await assertKey({ name: 'LINK_KEY', key: current, others: [...others, original] }, dependencies);
   } catch (error) {
-    if (dependencies.signal.aborted) return;
+    if (dependencies.signal?.aborted) return;
     throw error instanceof Refused ? new ConfigError([error.message]) : error;
   }
 }

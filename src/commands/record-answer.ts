@@ -23,9 +23,7 @@ export function createRecordAnswer({ counts, execute }: { counts: AnswerCounts; 
   return async (
     { transactionId, channel, merchant }: Pick<PaymentRequested, 'transactionId' | 'channel' | 'merchant'>,
     answer: RecordRequery['answer'],
-    at: string,
-    cause: Cause,
-    from: Head<Payment> | null = null,
+    { at, cause, from = null }: { at: string; cause: Cause; from?: Head<Payment> | null },
   ): Promise<Executed<Payment, PaymentEvent>> => {
     const counted = await counts.read(transactionId);
     const command = { type: 'RecordRequery', at, channel, merchantCode: merchant.code, answer } as const;

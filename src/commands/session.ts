@@ -44,8 +44,6 @@ export const sessionDecider: Decider<Session | null, SessionCommand, SessionEven
       }
       case 'SignOut':
         return state?.status === 'open' ? [{ type: 'SignedOut', data: { at: command.at } }] : [];
-      default:
-        return command satisfies never;
     }
   },
 };

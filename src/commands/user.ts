@@ -67,8 +67,6 @@ function decideChange(command: ChangeUser, account: Account): Decision<UserEvent
       return active ? [{ type: 'UserDeactivated', data: { at } }] : [];
     case 'ReactivateUser':
       return active ? [] : [{ type: 'UserReactivated', data: { at } }];
-    default:
-      return command satisfies never;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Times are stored in UTC (ISO 8601 with `Z`), shown and sent in Asia/Kuala_Lumpur (one offset since 1982). */
 
 const offsetMs = 8 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;
 
 /** `2026-11-20T01:02:03.000Z` → `2026-11-20T09:02:03+08:00` */
 export function toIsoWithOffset(utc: string): string {
@@ -22,11 +23,16 @@ export function dayOf(utc: string): string {
   return shifted(utc).slice(0, 10);
 }
 
+/** The day before that. */
+export function dayBefore(utc: string): string {
+  return dayOf(new Date(Date.parse(utc) - dayMs).toISOString());
+}
+
 /** When a Malaysian day begins and the next one does, in UTC; null unless `day` is a real day in `YYYY-MM-DD`. */
 export function boundsOfDay(day: string): { start: string; end: string } | null {
   const start = /^(?:19|20)\d\d-\d\d-\d\d$/.test(day) ? momentOf(`${day}T00:00:00`) : null;
   if (start === null) return null;
-  return { start, end: new Date(Date.parse(start) + 24 * 60 * 60 * 1000).toISOString() };
+  return { start, end: new Date(Date.parse(start) + dayMs).toISOString() };
 }
 
 // Nothing was paid here before 2020: 1900 and 1970 stand for no time, 2000 and later years for a clock that was not set.

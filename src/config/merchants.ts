@@ -68,6 +68,8 @@ const maxLogoBytes = 10_240;
 /** Publicly known keys, which production refuses. */
 const publicKeys = ['demo-key', 'whsec_bm90IGEgc2VjcmV0OiBkZW1vLWFwcCBvZiBsZWRnZXI='];
 
+const isForDevelopment = 'holds a development key; production refuses it';
+
 /** Reads the file; adds it and those it names to `files`. Throws ConfigError naming every key at fault and no value. */
 export function loadMerchants(
   path: string,
@@ -85,25 +87,24 @@ export function loadMerchants(
     return file;
   };
   for (const [code, merchant] of entries) {
-    const { api_keys = [], branch_code, id, logo, webhook_secret, webhook_secret_file } = merchant;
-    const key = `merchants.${code}`;
-    // People may name a merchant by either.
-    if (String(id) !== code && Object.hasOwn(merchants, id))
-      faults.push(`${key}.id is also the code of another`);
+    const { id, logo, webhook_secret: listed, webhook_secret_file: file } = merchant;
     const image = logo === undefined ? { url: '' } : readImage(fileBeside(logo), maxLogoBytes);
-    if ('fault' in image) faults.push(`${key}.logo ${image.fault}`);
-    const inFile = webhook_secret_file === undefined ? [] : readSecrets(fileBeside(webhook_secret_file));
-    if (!inFile) faults.push(`${key}.webhook_secret_file must name a file with one secret in each line`);
-    if (webhook_secret && webhook_secret_file !== undefined)
-      faults.push(`${key} has both webhook_secret and webhook_secret_file`);
-    if (api_keys.length === 0 && branch_code === undefined)
-      faults.push(`${key} needs api_keys or a branch_code`);
-    const given = { api_keys, webhook_secret: webhook_secret ?? inFile ?? [] };
-    for (const [name, values] of Object.entries(given))
-      if (production && values.some((value) => publicKeys.includes(value)))
-        faults.push(`${key}.${name} holds a development key; production refuses it`);
-    const logoUrl = 'url' in image ? image.url : '';
-    read.set(code, merchantOf(code, merchant, { secrets: given.webhook_secret, logoUrl }));
+    const inFile = file === undefined ? [] : readSecrets(fileBeside(file));
+    const secrets = listed ?? inFile ?? [];
+    const keys = merchant.api_keys ?? [];
+    const isPublic = (values: readonly string[]) => values.some((value) => publicKeys.includes(value));
+    const check = (isRight: boolean, fault: string) => {
+      if (!isRight) faults.push(`merchants.${code}${fault}`);
+    };
+    // People may name a merchant by either.
+    check(String(id) === code || !Object.hasOwn(merchants, id), '.id is also the code of another');
+    if ('fault' in image) check(false, `.logo ${image.fault}`);
+    check(inFile !== null, '.webhook_secret_file must name a file with one secret in each line');
+    check(!listed || file === undefined, ' has both webhook_secret and webhook_secret_file');
+    check(keys.length > 0 || merchant.branch_code !== undefined, ' needs api_keys or a branch_code');
+    check(!production || !isPublic(keys), `.api_keys ${isForDevelopment}`);
+    check(!production || !isPublic(secrets), `.webhook_secret ${isForDevelopment}`);
+    read.set(code, merchantOf(code, merchant, { secrets, logoUrl: 'url' in image ? image.url : '' }));
   }
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => `${path}: ${fault}`));
   return read;

@@ -95,8 +95,6 @@ export function evolveAdjustments<Payment extends Adjusted>(
       const { chargeNo, gatewayReference } = event.data;
       return added(next, { kind: 'refunded', at, amountSen, chargeNo, gatewayReference });
     }
-    default:
-      return event satisfies never;
   }
 }
 

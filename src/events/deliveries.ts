@@ -113,7 +113,5 @@ function after(delivery: Delivery, event: DeliveryEvent): Partial<Delivery> {
     case 'CallbackRequested':
     case 'ReceiptEmailRequested':
       return { state: 'due', triesOfSchedule: 0, dueAt: event.data.at, settledAt: null };
-    default:
-      return event satisfies never;
   }
 }

@@ -75,8 +75,6 @@ export const sessionFold: Fold<Session | null, SessionEvent> = {
         return state;
       case 'SignedOut':
         return state && { ...state, status: 'over' };
-      default:
-        return event satisfies never;
     }
   },
 };

@@ -75,8 +75,6 @@ export const userFold: Fold<Account | null, UserEvent> = {
       case 'PasskeyRegistered':
       case 'PasskeyRemoved':
         return state;
-      default:
-        return event satisfies never;
     }
   },
 };

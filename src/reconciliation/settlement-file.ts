@@ -22,6 +22,7 @@ const required = {
   payout: ['REFERENCE', 'SETTLED_ON', 'TOTAL', 'PAYMENT_MODE', 'AMOUNT'],
   remittance: ['REFERENCE', 'SETTLED_ON', 'TOTAL', 'MERCHANT_CODE', 'AMOUNT'],
 } as const satisfies Record<SettlementKind, readonly string[]>;
+const accountColumns = { payout: 'PAYMENT_MODE', remittance: 'MERCHANT_CODE' } as const;
 
 /** Nothing that a spreadsheet takes for a formula. */
 const referencePattern = /^\w[\w.:/ -]{0,63}$/;
@@ -50,24 +51,28 @@ export function recogniseSettlement(header: readonly string[], merchants: readon
       const fields = fieldsOf(cells);
       if (typeof fields === 'string') return fields;
       // First, because the form of the console takes the amount as the total.
-      const amountSen = readAmount(fields.AMOUNT ?? '', sumText);
-      const feeSen = readAmount(fields.FEE || '0', sumText);
-      if (!amountSen) return 'AMOUNT must be an amount such as 120.50';
-      if (feeSen === null) return 'FEE must be an amount such as 120.50';
+      const amounts = readAmounts(fields);
+      if (typeof amounts === 'string') return amounts;
       const read = readHead(fields);
       if (typeof read === 'string') return read;
       head ??= read;
       if (JSON.stringify(head) !== JSON.stringify(read))
         return 'has another REFERENCE, SETTLED_ON or TOTAL than the first row';
       if (!isRinggit(fields.CURRENCY ?? '')) return 'CURRENCY is not MYR';
-      if (kind === 'remittance' && feeSen > 0) return 'FEE is for payouts';
-      const account = kind === 'payout' ? gatewayAccountOf(fields) : `merchant:${fields.MERCHANT_CODE}`;
-      if (!account || (kind === 'remittance' && !merchants.includes(fields.MERCHANT_CODE ?? '')))
-        return `${required[kind][3]} names no account of the journal`;
+      if (kind === 'remittance' && amounts.feeSen > 0) return 'FEE is for payouts';
       const ids = kind === 'payout' ? idsOf(fields) : noIds;
-      return { line, ...ids, account, amountSen, feeSen };
+      const account = kind === 'payout' ? gatewayAccountOf(fields) : merchantAccountOf(fields, merchants);
+      if (account === null) return `${accountColumns[kind]} names no account of the journal`;
+      return { line, ...ids, account, ...amounts };
     },
   };
+}
+
+function readAmounts({ AMOUNT = '', FEE = '' }: Fields): { amountSen: Sen; feeSen: Sen } | string {
+  const amountSen = readAmount(AMOUNT, sumText);
+  const feeSen = readAmount(FEE || '0', sumText);
+  if (!amountSen) return 'AMOUNT must be an amount such as 120.50';
+  return feeSen === null ? 'FEE must be an amount such as 120.50' : { amountSen, feeSen };
 }
 
 function readHead({ REFERENCE = '', SETTLED_ON = '', TOTAL = '' }: Fields): SettlementHead | string {
@@ -90,4 +95,11 @@ function gatewayAccountOf(fields: Fields): string | null {
   const { gatewayTransactionId, transactionId } = idsOf(fields);
   const given = fields.PAYMENT_MODE || (gatewayTransactionId || transactionId ? 'unknown' : '');
   return methods.some((each) => each === given) ? `gateway:${given}` : null;
+}
+
+function merchantAccountOf(
+  { MERCHANT_CODE: code = '' }: Fields,
+  merchants: readonly string[],
+): string | null {
+  return merchants.includes(code) ? `merchant:${code}` : null;
 }

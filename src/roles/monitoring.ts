@@ -1,5 +1,4 @@
 /** Assembles what a process shows of itself on its admin port: content/docs/monitoring.md. */
-import { readFileSync } from 'node:fs';
 import { namingHost } from '@ledger/kernel/http-server.ts';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { recordSpansWith } from '@ledger/kernel/tracing.ts';
@@ -8,6 +7,7 @@ import { createMetrics, type GaugeSource } from '@ledger/observability/metrics.t
 import { briefReasonOf } from '@ledger/postgres/error-codes.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import gauges from '../../content/metrics.json' with { type: 'json' };
+import program from '../../package.json' with { type: 'json' };
 import { toIsoWithOffset } from '../common/malaysian-time.ts';
 import { configurationFingerprints } from '../config/fingerprints.ts';
 import { createCounters } from '../monitoring/counters.ts';
@@ -19,9 +19,7 @@ import { deliveryList } from '../to-do/delivery-list.ts';
 import { requeryList } from '../to-do/requery-list.ts';
 import type { RoleDependencies } from './stores.ts';
 
-export const { version }: { version: string } = JSON.parse(
-  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-);
+export const { version } = program;
 
 /** The projections that a role runs, without which it cannot do its work; and what it measures, beside its machine. */
 const work = {

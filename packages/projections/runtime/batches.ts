@@ -9,6 +9,7 @@ import type {
   Position,
   RecordedEvent,
   Selection,
+  SubscriptionMessage,
 } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
@@ -31,23 +32,7 @@ const gatherMs = 1_000;
 /** The same for events that can wait: less than the workers give the to-do list. */
 const waitMs = 100;
 
-/**
- * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
- * log has already reached, it also ends once everything up to it has been yielded. Throws what `subscribe` throws, and
- * when the subscription ended by itself. Over 70 lines: what gathers a batch and what hands it over share it.
- */
-export async function* readBatches({
-  eventStore,
-  selection,
-  after,
-  processed,
-  upTo,
-  maxEvents = 5_000,
-  everyMs = 0,
-  canWait = () => false,
-  runtime,
-  signal,
-}: {
+type Reading = {
   eventStore: Pick<EventStore, 'subscribe'>;
   selection: Selection;
   after: Position | null;
@@ -64,36 +49,85 @@ export async function* readBatches({
   canWait?: ((event: RecordedEvent) => boolean) | undefined;
   runtime: Pick<Runtime, 'monotonicMs' | 'setTimer' | 'sleep' | 'yieldToIo'>;
   signal: AbortSignal;
-}): AsyncGenerator<Batch, void, void> {
+};
+
+/**
+ * Ends when the signal aborts; events collected but not yielded by then are dropped. With `upTo`, a position that the
+ * log has already reached, it also ends once everything up to it has been yielded. Throws what `subscribe` throws, and
+ * when the subscription ended by itself.
+ */
+export async function* readBatches(reading: Reading): AsyncGenerator<Batch, void, void> {
+  const { eventStore, selection, after, processed, upTo, everyMs = 0, runtime, signal } = reading;
   const left = new AbortController();
   const until = AbortSignal.any([signal, left.signal]);
+  const next = createNextBatch(reading);
+  let isBehind = true;
+  let isEnded = false;
+
+  async function gather(): Promise<void> {
+    const options = { ...selection, after, processed, signal: until, maxFailures };
+    for await (const message of eventStore.subscribe(options)) {
+      if (upTo && (message.kind === 'caught_up' || isAfter(positionOf(message), upTo))) return;
+      if (message.kind === 'caught_up') {
+        isBehind = false;
+        next.makeReady();
+      } else if (next.add(message, isBehind) === 'full') await next.taken();
+    }
+    if (!until.aborted) throw new Error('The subscription ended by itself');
+  }
+
+  const gathering = gather().finally(() => {
+    isEnded = true;
+    next.makeReady();
+  });
+  // Thrown at the end; until then the rejection must not count as unhandled.
+  gathering.catch(() => {});
+  try {
+    while (!until.aborted) {
+      await next.ready();
+      // Events that have already arrived join the batch.
+      await runtime.yieldToIo();
+      if (until.aborted) break;
+      const isLast = isEnded;
+      const batch = next.take();
+      const isPaced = everyMs > 0 && !isBehind && !isLast;
+      const pause = isPaced && runtime.sleep(msToNextSpan(everyMs, runtime.monotonicMs()), until);
+      if (batch) yield batch;
+      if (isLast) break;
+      await pause;
+    }
+  } finally {
+    left.abort();
+    next.drop();
+    await gathering;
+  }
+}
+
+type Moved = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
+
+const positionOf = (message: Moved) => (message.kind === 'event' ? message.event : message).position;
+
+/** The batch that gathers while the one before it is being written. */
+function createNextBatch({
+  maxEvents = 5_000,
+  canWait = () => false,
+  runtime,
+}: Pick<Reading, 'maxEvents' | 'canWait' | 'runtime'>) {
   let events: RecordedEvent[] = [];
   let position: Position | null = null;
   let last: LogMark | null = null;
   let length = 0;
-  let ended = false;
-  let isBehind = true;
   let ready = Promise.withResolvers<void>();
   let taken = Promise.withResolvers<void>();
   let cancelTimer: (() => void) | undefined;
+  return {
+    ready: () => ready.promise,
+    taken: () => taken.promise,
+    makeReady: () => ready.resolve(),
 
-  async function gather(): Promise<void> {
-    for await (const message of eventStore.subscribe({
-      ...selection,
-      after,
-      processed,
-      signal: until,
-      maxFailures,
-    })) {
-      if (message.kind === 'caught_up') {
-        if (upTo) return;
-        isBehind = false;
-        ready.resolve();
-        continue;
-      }
-      const place = message.kind === 'event' ? message.event.position : message.position;
-      if (upTo && isAfter(place, upTo)) return;
-      position = place;
+    /** A batch that is full is ready at once; one of a reader that has caught up, with its first event that cannot wait. */
+    add(message: Moved, isBehind: boolean): 'full' | 'open' {
+      position = positionOf(message);
       last = (message.kind === 'event' ? message.event : message.passed) ?? last;
       if (message.kind === 'event') {
         events.push(message.event);
@@ -104,24 +138,11 @@ export async function* readBatches({
       const waits = message.kind === 'event' && canWait(message.event);
       if (isFull || (isNew && !waits)) ready.resolve();
       else cancelTimer ??= runtime.setTimer(isNew ? waitMs : gatherMs, ready.resolve);
-      if (isFull) await taken.promise;
-    }
-    if (!until.aborted) throw new Error('The subscription ended by itself');
-  }
+      return isFull ? 'full' : 'open';
+    },
 
-  const gathering = gather().finally(() => {
-    ended = true;
-    ready.resolve();
-  });
-  // Thrown at the end; until then the rejection must not count as unhandled.
-  gathering.catch(() => {});
-  try {
-    while (!until.aborted) {
-      await ready.promise;
-      // Events that have already arrived join the batch.
-      await runtime.yieldToIo();
-      if (until.aborted) break;
-      const isLast = ended;
+    /** Begins another one. Null if not even the position has moved. */
+    take(): Batch | null {
       const batch = position && { events, position, last };
       events = [];
       position = null;
@@ -131,18 +152,15 @@ export async function* readBatches({
       ready = Promise.withResolvers();
       taken.resolve();
       taken = Promise.withResolvers();
-      const isPaced = everyMs > 0 && !isBehind && !isLast;
-      const pause = isPaced && runtime.sleep(msToNextSpan(everyMs, runtime.monotonicMs()), until);
-      if (batch) yield batch;
-      if (isLast) break;
-      await pause;
-    }
-  } finally {
-    left.abort();
-    taken.resolve();
-    cancelTimer?.();
-    await gathering;
-  }
+      return batch;
+    },
+
+    /** Nobody takes it any more. */
+    drop(): void {
+      cancelTimer?.();
+      taken.resolve();
+    },
+  };
 }
 
 /** A timer may fire some ms early: what has almost begun counts as begun. */

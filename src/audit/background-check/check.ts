@@ -12,7 +12,7 @@ import { compareStreams } from '@ledger/projections/rebuild/compare-streams.ts';
 import { type Projection, ProjectionFault } from '@ledger/projections/runtime/projection.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
-import { dayOf } from '../../common/malaysian-time.ts';
+import { dayBefore } from '../../common/malaysian-time.ts';
 import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream, paymentStreamPrefix } from '../../events/payment.ts';
 import { reconciliationFold, reconciliationStream } from '../../events/reconciliation.ts';
@@ -25,7 +25,7 @@ import { reconciliation } from '../../projections/reconciliation/projection.ts';
 import { differenceText, secondLookMs } from '../verify/read-models.ts';
 import { type Checked, createViolations } from '../verify/violations.ts';
 
-export const compared = [payments, journal, reconciliation];
+export const comparedProjections = [payments, journal, reconciliation];
 const prefixes = [paymentStreamPrefix, settlementFold.prefix, reconciliationFold.prefix];
 
 /** What a check found, and where the next one continues. JSON. */
@@ -52,7 +52,6 @@ const streamsAtOnce = 50;
 const pauseMs = 50;
 const maxOpen = 1_000;
 const maxSuspects = 1_000;
-const dayMs = 24 * 60 * 60_000;
 
 /**
  * Rows that differ are compared again after some minutes, and are violations if they still differ. Throws the stores' errors
@@ -77,8 +76,7 @@ export async function check(
   violations.addAll(differing.violations);
 
   const days: string[] = [];
-  const yesterday = dayOf(new Date(at.getTime() - dayMs).toISOString());
-  for (const day of new Set([...(last?.days ?? []), yesterday])) {
+  for (const day of new Set([...(last?.days ?? []), dayBefore(at.toISOString())])) {
     const [account, ...more] = await differingSums(db, day);
     if (account === undefined) continue;
     const text = `The sums of ${account} on ${day} are not those of its postings`;
@@ -165,7 +163,7 @@ async function compareRows(dependencies: Dependencies, streams: readonly string[
   }
 
   for (const portion of portionsOf(streams, streamsAtOnce)) {
-    for (const projection of compared) {
+    for (const projection of comparedProjections) {
       const followed = 'streamPrefixes' in projection ? projection.streamPrefixes : [];
       const its = portion.filter((stream) => followed.some((prefix) => stream.startsWith(prefix)));
       signal.throwIfAborted();

@@ -7,7 +7,7 @@ import { type LagSources, untilCaughtUp } from '@ledger/projections/runtime/lag.
 import type { Knex } from 'knex';
 import { dayOf, readSpan } from '../../common/malaysian-time.ts';
 import { sqlOf } from '../../common/sql.ts';
-import { type CheckResult, check, compared } from './check.ts';
+import { type CheckResult, check, comparedProjections } from './check.ts';
 import { forgedRows, forgetForgedRows } from './forged-rows.ts';
 
 type Dependencies = Parameters<typeof check>[0] &
@@ -84,7 +84,7 @@ async function checkIfDue(dependencies: Dependencies, signal: AbortSignal): Prom
   const isDue = !last || forged.length > 0 || !(agoMs >= 0 && agoMs < hourMs);
   if (signal.aborted || !isDue) return;
   // Otherwise events that a projection has not processed yet, for example during a rebuild, would never be compared.
-  for (const projection of compared) await untilCaughtUp(projection, { ...dependencies, signal });
+  for (const projection of comparedProjections) await untilCaughtUp(projection, { ...dependencies, signal });
   const result = await check(dependencies, { last, signal, suspected: forged });
   await keepResult(db, 'check', result);
   await forgetForgedRows(db, forged);

@@ -129,8 +129,7 @@ async function* leafLines(
     ...(sealed && { seal: { type: sealed.type, data: sealed.data, metadata: sealed.metadata } }),
   });
   let leaves: LeafEntry[] = [];
-  const signal = new AbortController().signal;
-  for await (const { event, leaf } of leavesBetween(eventStore, { from, to: last, signal })) {
+  for await (const { event, leaf } of leavesBetween(eventStore, { from, to: last })) {
     const number = numbers.get(event.streamName);
     if (number === undefined && isAskedFor(leaf[1], range))
       throw new ExportImpossible(

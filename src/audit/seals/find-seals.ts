@@ -1,4 +1,4 @@
-/** Finds seals: the last one, and others by position or size. All but `allSeals` throw Unaccountable. */
+/** Finds seals: the last one, and others by position or size. All but `allSeals` and `lastSealKey` throw Unaccountable. */
 import type {
   EventStore,
   ExpectedRevision,
@@ -9,7 +9,7 @@ import { isAfter } from '@ledger/event-store/position.ts';
 import { rowsOf } from '@ledger/kernel/pages.ts';
 import { genesisHash, hashIn } from '../../events/envelope.ts';
 import { sealsStream } from '../../events/seals.ts';
-import { type PlacedSeal, type Seal, signedSealIn, Unaccountable } from './stored-seals.ts';
+import { type PlacedSeal, readSignedSeal, type Seal, signedSealIn, Unaccountable } from './stored-seals.ts';
 
 export type TreeSeal = PlacedSeal & { checkpoint: NonNullable<Seal['checkpoint']> };
 
@@ -51,6 +51,13 @@ function treeSealIn(stored: RecordedEvent): TreeSeal | null {
 export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<TreeSeal | null> {
   const stored = await loadLast(sealsStream);
   return stored && treeSealIn(stored);
+}
+
+/** The key of the last checkpoint; null if there is none, or it is not what was signed, which `ledger verify` reports. */
+export async function lastSealKey({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<string | null> {
+  const stored = await loadLast(sealsStream);
+  const seal = stored && readSignedSeal(stored);
+  return seal?.checkpoint ? seal.publicKey : null;
 }
 
 /** The last seal that ends before a position; null if none with a tree does. */

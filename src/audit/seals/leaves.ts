@@ -31,7 +31,7 @@ export type EventProof = { checkpoint: string; index: number; hashes: string[] }
  */
 export async function* leavesBetween(
   eventStore: Reader,
-  { from, to, signal }: { from: TreeSeal | null; to: TreeSeal; signal: AbortSignal },
+  { from, to, signal }: { from: TreeSeal | null; to: TreeSeal; signal?: AbortSignal | undefined },
 ): AsyncGenerator<{ event: RecordedEvent; leaf: Leaf }> {
   let size = from?.count ?? 0;
   if (size >= to.count) return;
@@ -79,7 +79,7 @@ export async function proveSince(
 export async function proveEvents(
   eventStore: Reader,
   events: readonly RecordedEvent[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<(EventProof | null)[]> {
   const proofs: (EventProof | null)[] = [];
   const last = await lastCheckpoint(eventStore);

@@ -18,10 +18,9 @@ export async function sealingRefused(db: Knex): Promise<string | null> {
 }
 
 /**
- * Whether the log is being sealed, as staff see it: from the last seal and the first event after it, and from what the
- * sealer has said, where Postgres answers. `since`: when the oldest event that no seal covers was stored. Unaccountable: the
- * sealer refuses to sign, because the log contradicts what was signed before. Throws EventStoreUnavailable, also when the signal aborts before the store has
- * answered.
+ * Whether an event is waiting for a seal, and `since` when. Unaccountable: none is sealed any more, because the log
+ * contradicts what was signed before, as the sealer says where Postgres answers, or as the last seal shows. Throws
+ * EventStoreUnavailable, also when the signal aborts before the store has answered.
  */
 export async function unsealed(
   eventStore: Pick<EventStore, 'load' | 'loadLast' | 'firstAfter'>,

@@ -22,7 +22,8 @@ export async function requery(
   const { request } = (await readPayment(id, requestRevision)).payment;
   const answer = await askRegistry(
     () => ask(request),
-    (fault) => recordAnswer(request, { fault }, runtime.now().toISOString(), causeOf(ctx, 'registry')),
+    (fault) =>
+      recordAnswer(request, { fault }, { at: runtime.now().toISOString(), cause: causeOf(ctx, 'registry') }),
   );
   const { payment, asAt, events } = await record(ctx, channel, request, answer);
   if (answer.status === 'not_found') {
@@ -48,7 +49,7 @@ async function record(
 ): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
   try {
     const at = runtime.now().toISOString();
-    const { events, state } = await recordAnswer(request, answer, at, causeOf(ctx, 'registry'));
+    const { events, state } = await recordAnswer(request, answer, { at, cause: causeOf(ctx, 'registry') });
     if (state.status === 'none') throw new Error('A payment that was requeried has no state');
     return { payment: await openPayment(state, personalData.open), asAt: null, events };
   } catch (error) {

@@ -34,27 +34,29 @@ export function claimsOf(event: PaymentEvent, { transactionId, revision: own, bo
   const { at } = event.data;
   const revision = event.type === 'GatewayResultIdentified' ? null : own;
   const common = { transactionId, revision, paidCode: books.merchantCode, at };
-  const claim = (kind: SharedNumberKind, merchantCode: string, number: string, amountSen: number | null) =>
-    number === '' ? [] : [{ ...common, kind, merchantCode, number, amountSen }];
+  const claim = (kind: SharedNumberKind, number: string, amountSen: number | null) => {
+    const merchantCode = kind === 'sharedReceiptNo' ? books.merchantCode : '';
+    return number === '' ? [] : [{ ...common, kind, merchantCode, number, amountSen }];
+  };
   switch (event.type) {
     case 'PaymentSucceeded': {
       const { receiptNo, result } = event.data;
       return [
-        ...claim('sharedGatewayTransaction', '', result.gatewayTransactionId, result.amountSen),
-        ...claim('sharedReceiptNo', books.merchantCode, receiptNo, result.amountSen),
+        ...claim('sharedGatewayTransaction', result.gatewayTransactionId, result.amountSen),
+        ...claim('sharedReceiptNo', receiptNo, result.amountSen),
       ];
     }
     case 'AmountMismatchDetected':
     case 'DuplicatePaymentDetected': {
       const { gatewayTransactionId, amountSen } = event.data.result;
-      return claim('sharedGatewayTransaction', '', gatewayTransactionId, amountSen);
+      return claim('sharedGatewayTransaction', gatewayTransactionId, amountSen);
     }
     case 'AmountMismatchCredited': {
       const { amountSen, receiptNo } = event.data;
-      return claim('sharedReceiptNo', books.merchantCode, receiptNo, amountSen);
+      return claim('sharedReceiptNo', receiptNo, amountSen);
     }
     case 'GatewayResultIdentified':
-      return claim('sharedGatewayTransaction', '', event.data.gatewayTransactionId, null);
+      return claim('sharedGatewayTransaction', event.data.gatewayTransactionId, null);
     default:
       return [];
   }

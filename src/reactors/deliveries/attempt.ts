@@ -57,69 +57,93 @@ const postponeMs = 5_000;
 /** The same for a payment with an event that cannot be read. */
 const unreadableMs = 10 * 60_000;
 
-/**
- * Never rejects. `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. The outcome
- * is null when nothing was sent, or it could not be recorded.
- */
+/** The outcome is null when nothing was sent, or it could not be recorded. */
+type Attempted = { outcome: DeliveryOutcome | null; row: RowEnd };
+/** `claimedMs` is the monotonic time of the claim. `stopping` aborts when the process has to end. */
+type Limits = { claimedMs: number; stopping: AbortSignal };
+
+/** Never rejects. */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
-  { claimedMs, stopping }: { claimedMs: number; stopping: AbortSignal },
+  limits: Limits,
   dependencies: AttemptDependencies,
-): Promise<{ outcome: DeliveryOutcome | null; row: RowEnd }> {
-  const { eventStore, log, openSealed, runtime, warn } = dependencies;
-  const { orderingKey, receiver, transactionId } = claimed;
-  let correlationId: string | undefined;
-  let wasSent = false;
+): Promise<Attempted> {
   try {
-    const loaded = await loadDeliveries(claimed, eventStore);
-    const current = loaded && isBehind(claimed, loaded) ? null : loaded;
-    const unrecorded = current && findInterrupted(claimed, current);
-    if (unrecorded) {
-      const head = await record(unrecorded, interrupted, 0, dependencies);
-      return { outcome: null, row: recordedRow(head) };
-    }
-    const due = current && (await findDue(claimed, current, dependencies));
-    const opened = due && (await openDelivery(due, openSealed));
-    const isLate = runtime.monotonicMs() - claimedMs > beginWithinMs;
-    if (!opened || stopping.aborted || isLate) {
-      const afterMs = stopping.aborted ? 0 : postponeMs;
-      return { outcome: null, row: { kind: 'givenBack', afterMs, stream: loaded?.head.events ?? null } };
-    }
-    correlationId = correlationOf(opened.cause);
-    const open = { ...opened, correlationId };
-    const startedMs = runtime.monotonicMs();
-    const outcome = await send(open, stopping, dependencies);
-    wasSent = true;
-    const durationMs = Math.round(runtime.monotonicMs() - startedMs);
-    // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
-    const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
-    const head = await record(open, isInterrupted ? interrupted : outcome, durationMs, dependencies);
-    const { key: delivery, attempts } = open.delivery;
-    const { kind, status, reason } = { reason: undefined, ...outcome };
-    const result = { attempt: attempts + 1, durationMs, outcome: isInterrupted ? 'interrupted' : kind };
-    log.info(
-      { correlationId, transactionId, delivery, receiver, ...result, status, reason },
-      'delivery attempted',
-    );
-    return { outcome, row: recordedRow(head) };
+    const found = await findWork(claimed, limits, dependencies);
+    if ('kind' in found) return { outcome: null, row: found };
+    return await sendAndRecord(found, claimed, limits, dependencies);
   } catch (error) {
-    const isUnreadable = error instanceof UnreadableEvent;
-    const isStoreAway = error instanceof EventStoreUnavailable || error instanceof KeysUnavailable;
-    // An outage is one line, so its reason does not name the stream.
-    const reason = reasonOf(error).replace(` ${paymentStream(transactionId)}`, '');
-    // What was sent is always named.
-    if (isStoreAway && !wasSent) warn({ reason }, 'deliveries wait for a store');
-    else
-      log[isUnreadable ? 'warn' : 'error'](
-        { err: error, correlationId, transactionId, orderingKey, wasSent },
-        'a delivery could not be attempted or recorded',
-      );
-    // A claim after an interruption is kept, because the interruption must still be recorded.
-    if (wasSent || claimed.interrupted !== null) return { outcome: null, row: { kind: 'kept' } };
-    const afterMs = isUnreadable ? unreadableMs : postponeMs;
-    return { outcome: null, row: { kind: 'givenBack', afterMs, stream: null } };
+    return { outcome: null, row: notSent(error, claimed, dependencies) };
   }
 }
+
+/**
+ * What is to be sent now, with its personal data; or what becomes of the row if that is nothing, because an interrupted
+ * attempt had to be recorded first, or the delivery is not due, or cannot begin.
+ */
+async function findWork(
+  claimed: ClaimedDelivery,
+  { claimedMs, stopping }: Limits,
+  dependencies: AttemptDependencies,
+): Promise<OpenDelivery | RowEnd> {
+  const { eventStore, openSealed, runtime } = dependencies;
+  const loaded = await loadDeliveries(claimed, eventStore);
+  const current = loaded && isBehind(claimed, loaded) ? null : loaded;
+  const unrecorded = current && findInterrupted(claimed, current);
+  if (unrecorded)
+    return recordedRow(await record(unrecorded, { outcome: interrupted, durationMs: 0 }, dependencies));
+  const due = current && (await findDue(claimed, current, dependencies));
+  const opened = due && (await openDelivery(due, openSealed));
+  const isLate = runtime.monotonicMs() - claimedMs > beginWithinMs;
+  if (opened && !isLate && !stopping.aborted) return opened;
+  const afterMs = stopping.aborted ? 0 : postponeMs;
+  return { kind: 'givenBack', afterMs, stream: loaded?.head.events ?? null };
+}
+
+async function sendAndRecord(
+  open: OpenDelivery,
+  { orderingKey, receiver, transactionId }: ClaimedDelivery,
+  { stopping }: Limits,
+  dependencies: AttemptDependencies,
+): Promise<Attempted> {
+  const { log, runtime } = dependencies;
+  const correlationId = correlationOf(open.cause);
+  const startedMs = runtime.monotonicMs();
+  const outcome = await send({ ...open, correlationId }, stopping, dependencies);
+  const durationMs = Math.round(runtime.monotonicMs() - startedMs);
+  // If there was no answer and `stopping` aborted, we interrupted the attempt; the receiver did not fail it.
+  const isInterrupted = stopping.aborted && outcome.kind === 'failed' && outcome.status === null;
+  const made = { outcome: isInterrupted ? interrupted : outcome, durationMs };
+  try {
+    const row = recordedRow(await record(open, made, dependencies));
+    const { key: delivery, attempts } = open.delivery;
+    const { status, reason } = { reason: undefined, ...outcome };
+    const result = { attempt: attempts + 1, durationMs, outcome: made.outcome.kind, status, reason };
+    log.info({ correlationId, transactionId, delivery, receiver, ...result }, 'delivery attempted');
+    return { outcome, row };
+  } catch (err) {
+    log.error({ err, correlationId, transactionId, orderingKey, wasSent: true }, failed);
+    return { outcome: null, row: { kind: 'kept' } };
+  }
+}
+
+const failed = 'a delivery could not be attempted or recorded';
+
+/** What becomes of the row after an error before anything was sent, which is logged. */
+function notSent(err: unknown, claimed: ClaimedDelivery, { log, warn }: AttemptDependencies): RowEnd {
+  const { orderingKey, transactionId } = claimed;
+  const isUnreadable = err instanceof UnreadableEvent;
+  // An outage is one line, so its reason does not name the stream.
+  const reason = reasonOf(err).replace(` ${paymentStream(transactionId)}`, '');
+  if (isStoreAway(err)) warn({ reason }, 'deliveries wait for a store');
+  else log[isUnreadable ? 'warn' : 'error']({ err, transactionId, orderingKey, wasSent: false }, failed);
+  // A claim after an interruption is kept, because the interruption must still be recorded.
+  if (claimed.interrupted !== null) return { kind: 'kept' };
+  return { kind: 'givenBack', afterMs: isUnreadable ? unreadableMs : postponeMs, stream: null };
+}
+
+const isStoreAway = (error: unknown) =>
+  error instanceof EventStoreUnavailable || error instanceof KeysUnavailable;
 
 /** If others have appended meanwhile, the next claim reads the stream again. */
 function recordedRow({ events }: Stream): RowEnd {
@@ -178,7 +202,7 @@ async function send(
   try {
     return await inSpan('deliver', about, () => perform({ ...due, signal }));
   } catch (error) {
-    if (error instanceof EventStoreUnavailable || error instanceof KeysUnavailable) throw error;
+    if (isStoreAway(error)) throw error;
     const delivery = due.delivery.key;
     log.error({ err: error, correlationId, delivery }, 'delivery met a fault of the program');
     return failure('a fault of this service');
@@ -191,8 +215,7 @@ async function send(
  */
 async function record(
   { cause, delivery, head, payment }: LoadedDelivery | OpenDelivery,
-  outcome: DeliveryOutcome | typeof interrupted,
-  durationMs: number,
+  { outcome, durationMs }: { outcome: DeliveryOutcome | typeof interrupted; durationMs: number },
   dependencies: AttemptDependencies,
 ): Promise<Stream> {
   const { execute, runtime, scheduleMs } = dependencies;

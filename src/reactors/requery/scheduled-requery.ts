@@ -120,7 +120,7 @@ async function requeryOne(claimed: ClaimedRequery, dependencies: RequeryDependen
   const answer = dueAt === null ? null : await ask(head.state, dependencies);
   const at = runtime.now().toISOString();
   const cause = ownCause(runtime.uuid(), 'registry');
-  const { state } = await recordAnswer(head.state.request, answer, at, cause, head);
+  const { state } = await recordAnswer(head.state.request, answer, { at, cause, from: head });
   const next = state.status === 'none' ? null : nextRequeryAt(state, at);
   return { answer, wakeAt: next === null ? null : new Date(next) };
 }

@@ -10,7 +10,7 @@ import { signInPath } from './addresses.ts';
 import { readForm } from './forms-and-lists.ts';
 import { leadTo, type PageDependencies } from './page.ts';
 import { may, type Permission } from './permissions.ts';
-import type { StaffContext, VisitorContext } from './session.ts';
+import type { Staff, StaffContext, VisitorContext } from './session.ts';
 
 /** Refuses forms of other sites, by the headers that browsers send; for programs, the form's token is the check. */
 export function createFromOwnSite(baseUrl: string) {
@@ -41,32 +41,40 @@ export function fromOwnPage(ctx: Context, next: Next): Promise<unknown> {
  */
 export type ForScope = 'all' | 'ofPayment' | 'filtered' | 'own';
 
+type Access = { permission: Permission; forScope: ForScope };
+
 /** Sends those who are not signed in to the sign-in page, and refuses those who lack the permission or whose scope it is not. */
 export function createPermit({ eventStore, returnTo, sessions }: PageDependencies) {
-  return ({ permission, forScope }: { permission: Permission; forScope: ForScope }) =>
+  return (access: Access) =>
     async (ctx: VisitorContext, next: Next): Promise<unknown> => {
       // A prefetched page may never be seen, but the access log would have an entry for it.
       if (/prefetch|prerender/.test(ctx.get('Sec-Purpose') || ctx.get('Purpose')))
         throw new HttpProblem(503, 'Pages of the console cannot be prefetched');
       const staff = await sessions.find(ctx);
-      if (!staff) {
-        // What leads there after signing in is a page of the console, wherever the link to it was.
-        if (permission !== 'viewPersonalData' || isFromOwnPage(ctx)) returnTo.remember(ctx);
-        const notice = ctx.path.endsWith('/sign-out') ? 'signed-out' : 'expired';
-        return ctx.method === 'POST' ? leadTo(ctx, signInPath, notice) : seeOther(ctx, signInPath);
+      if (staff) {
+        ctx.state.staff = staff;
+        ctx.state.logFields = { staff: staff.id };
+        await assertMay(staff, access, ctx.params.id ?? '', eventStore);
+        return next();
       }
-      ctx.state.staff = staff;
-      ctx.state.logFields = { staff: staff.id };
-      if (staff.merchants && forScope === 'all')
-        throw new HttpProblem(403, 'This is about all agencies, and your account is limited to some');
-      if (!may(staff, permission)) throw new HttpProblem(403, 'Your role does not allow this');
-      if (
-        forScope === 'ofPayment' &&
-        !(await isPaymentInScope(staff.merchants, ctx.params.id ?? '', eventStore))
-      )
-        throw noSuchPayment();
-      return next();
+      // What leads there after signing in is a page of the console, wherever the link to it was.
+      if (access.permission !== 'viewPersonalData' || isFromOwnPage(ctx)) returnTo.remember(ctx);
+      const notice = ctx.path.endsWith('/sign-out') ? 'signed-out' : 'expired';
+      return ctx.method === 'POST' ? leadTo(ctx, signInPath, notice) : seeOther(ctx, signInPath);
     };
+}
+
+async function assertMay(
+  staff: Staff,
+  { permission, forScope }: Access,
+  paymentId: string,
+  eventStore: PageDependencies['eventStore'],
+): Promise<void> {
+  if (staff.merchants && forScope === 'all')
+    throw new HttpProblem(403, 'This is about all agencies, and your account is limited to some');
+  if (!may(staff, permission)) throw new HttpProblem(403, 'Your role does not allow this');
+  const isSeen = forScope !== 'ofPayment' || (await isPaymentInScope(staff.merchants, paymentId, eventStore));
+  if (!isSeen) throw noSuchPayment();
 }
 
 /** Whether somebody with this scope may see a payment. They may see none that does not exist or cannot be read. */

@@ -69,23 +69,9 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
       const now = runtime.now();
       if (cookies.check(signature, textOf(ticket), now) !== 'valid') return null;
       const found = await loadSession(eventStore, sessionId);
-      if (
-        found?.session.status !== 'open' ||
-        !isSameText(secretHashOf(secret), found.session.secretHash ?? '')
-      )
-        return null;
-      if (now.toISOString() >= found.session.endsAt) return null;
+      if (!found || !isOpenFor(found.session, secret, now)) return null;
       const account = await loadHolder(eventStore, found);
-      if (!account) return null;
-      const { passkey } = found.session;
-      const { passkeys } = account;
-      // The passkey may have been removed since.
-      if (passkey !== null && !passkeys.some(({ id }) => id === passkey)) return null;
-      // A session that the link alone opened ends when another session registers a passkey: it may be a stranger's.
-      const isOwn = passkeys.length === 0 || passkeys.some((each) => each.sessionId === sessionId);
-      if (passkey === null && !isOwn) return null;
-      // For example, a member who has become an admin.
-      if (passkey === null && passkeysRequired && account.role === 'admin') return null;
+      if (!account || !isEnoughFor(account, { ...found.session, sessionId, passkeysRequired })) return null;
       // What an open page requests by itself is no use of the session.
       const isUse = ctx.get('X-Background') === '' && ctx.path !== '/console/live';
       const isDue = Number.parseInt(signature, 10) - now.getTime() < idleMs - freshMs;
@@ -99,6 +85,23 @@ export function createSessions({ config, eventStore, runtime }: Dependencies) {
     isFormToken: (token: string, { ticket }: Staff): boolean =>
       forms.check(token, textOf(ticket), runtime.now()) === 'valid',
   };
+}
+
+/** Whether a session is open at a time, and this is its secret. */
+const isOpenFor = ({ endsAt, secretHash, status }: Session, secret: string, now: Date) =>
+  status === 'open' && now.toISOString() < endsAt && isSameText(secretHashOf(secret), secretHash ?? '');
+
+/** Whether what a session was opened with is enough for its user by now. */
+function isEnoughFor(
+  { passkeys, role }: Holder,
+  opened: Pick<Session, 'passkey'> & { sessionId: string; passkeysRequired: boolean },
+): boolean {
+  // The passkey may have been removed since.
+  if (opened.passkey !== null) return passkeys.some(({ id }) => id === opened.passkey);
+  // For example, a member who has become an admin.
+  if (opened.passkeysRequired && role === 'admin') return false;
+  // A session that the link alone opened ends when another session registers a passkey: it may be a stranger's.
+  return passkeys.length === 0 || passkeys.some(({ sessionId }) => sessionId === opened.sessionId);
 }
 
 /** `begun` is the first event of the stream, which issued the link. */

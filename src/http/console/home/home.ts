@@ -1,7 +1,7 @@
 /** GET /console: the metrics of a day, each a link to what it counts, and everything that needs staff. */
 import { type CheckOutcome, lastCheck, lateAfterMs } from '../../../audit/background-check/schedule.ts';
 import { unsealed } from '../../../audit/seals/sealing-status.ts';
-import { dayOf } from '../../../common/malaysian-time.ts';
+import { dayBefore, dayOf } from '../../../common/malaysian-time.ts';
 import { countOpenExceptions, kindsFor } from '../../../projections/exceptions/queries.ts';
 import { dayMetrics } from '../../../projections/payments/metrics.ts';
 import { callbackDelays } from '../../../to-do/callback-times.ts';
@@ -11,7 +11,6 @@ import { queryOf, readQuery, spanOfDay } from '../frame/forms-and-lists.ts';
 import type { Page } from '../frame/page.ts';
 import { delayPlot, hoursPlot, methodsPlot } from './metric-plots.ts';
 
-const dayMs = 24 * 60 * 60 * 1000;
 const answerWithinMs = 2_000;
 
 export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runtime, show }) => {
@@ -34,7 +33,7 @@ export const showHome: Page = async (ctx, { askReadModels, db, eventStore, runti
   await show(ctx, 'home/home.njk', {
     day,
     today,
-    dayBefore: dayOf(new Date(Date.parse(span.start) - dayMs).toISOString()),
+    dayBefore: dayBefore(span.start),
     dayAfter: day < today ? dayOf(span.end) : null,
     // What is wrong with the log as a whole may name any merchant's payments.
     log: merchants === null && {

@@ -1,6 +1,6 @@
 /** /console/statements: what an agency collected on a day, as a page, as CSV and as PDF. */
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
-import { boundsOfDay, dayOf } from '../../../common/malaysian-time.ts';
+import { boundsOfDay, dayBefore } from '../../../common/malaysian-time.ts';
 import {
   accountOfDay,
   type Collection,
@@ -24,7 +24,6 @@ import { findGap, readAsOf, refuseGap } from './as-of.ts';
 const path = '/console/statements';
 const csvPath = '/console/statements/collection.csv';
 const pdfPath = '/console/statements/collection.pdf';
-const dayMs = 24 * 60 * 60 * 1000;
 
 type Request = { agency: string; collection: Collection };
 
@@ -49,11 +48,10 @@ export const showCollection: Page = async (ctx, dependencies) => {
   const agencies = await findAgencies(ctx, dependencies);
   const request = readRequest(ctx, agencies, now);
   const { day, known = '' } = readQuery(ctx);
-  const yesterday = dayOf(new Date(now.getTime() - dayMs).toISOString());
   await dependencies.show(ctx, 'journal/collection.njk', {
     merchants: agencies,
     merchant: request?.collection.merchantCode ?? '',
-    day: day || yesterday,
+    day: day || dayBefore(now.toISOString()),
     known,
     ...(request
       ? await statementOf(ctx, dependencies, request)

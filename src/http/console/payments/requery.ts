@@ -10,12 +10,12 @@ export const requery: Page = async (ctx, { eventStore, recordAnswer, registry, r
   if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
   const { request } = payment;
   const { channel, transactionId } = request;
-  const at = () => runtime.now().toISOString();
+  const given = () => ({ at: runtime.now().toISOString(), cause: staffCause(ctx), from: head });
   const answer = await askRegistry(
     () => (channel === 'landreg' ? registry.askByTransaksiId(request) : registry.ask(transactionId)),
-    (fault) => recordAnswer(request, { fault }, at(), staffCause(ctx), head),
+    (fault) => recordAnswer(request, { fault }, given()),
   );
-  const { events } = await recordAnswer(request, answer, at(), staffCause(ctx), head);
+  const { events } = await recordAnswer(request, answer, given());
   const hasNews = events.some(({ data }) => 'result' in data);
   const otherwise = answer.status === 'not_found' ? 'requery-not-found' : 'requery-no-news';
   leadTo(ctx, `${paymentsPath}/${transactionId}`, hasNews ? 'requery-news' : otherwise);
