@@ -1,6 +1,7 @@
 /** GET /console/access-log: who saw which personal data, for those who audit it. */
 import { readPage } from '@ledger/postgres/listing.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
+import { toDateTime } from '../../../common/malaysian-time.ts';
 import { type AccessLogEntry, accessesOf } from '../../../projections/access-log/queries.ts';
 import { pageOf, readQuery, readText } from '../frame/forms-and-lists.ts';
 import { readPageAsked } from '../frame/list.ts';
@@ -8,6 +9,7 @@ import type { Page } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 
 const path = '/console/access-log';
+const storedTimes = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, show }) => {
   const query = readQuery(ctx);
@@ -21,7 +23,11 @@ export const showAccessLog: Page = async (ctx, { askReadModels, db, eventStore, 
   const nameOf = await actorNames(eventStore, rows.map(actorOf));
   await show(ctx, 'audit/access-log.njk', {
     filter,
-    rows: rows.map((row) => ({ ...row, name: nameOf(actorOf(row)) })),
+    rows: rows.map((row) => ({
+      ...row,
+      name: nameOf(actorOf(row)),
+      detail: row.detail.replace(storedTimes, toDateTime),
+    })),
     ...links,
   });
 };
