@@ -21,8 +21,6 @@ import { exitCodeOf } from './failure-text.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
-const mostRowsShown = 50;
-
 export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
   if (isForParked && (isDry || names.length > 0))
     throw new UsageError('--parked takes no projection and no --dry-run');
@@ -129,7 +127,7 @@ async function compareOne(projection: Projection, run: Run): Promise<Report> {
       ...run,
       projection,
       onProgress: progress.show,
-      limit: mostRowsShown,
+      limit: 50,
     }).finally(progress.end);
     const lines = differences.map((each) => `table ${each.table}: ${differenceText(each)}`);
     if (more > 0) lines.push(`and ${more.toLocaleString('en')} more`);

@@ -4,6 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { entriesUntil, historyOf, readUntil } from '../../../src/audit/history/history.ts';
 import { historyText } from '../../../src/audit/history/text.ts';
+import { sen } from '../../../src/common/money.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { history as histories } from '../../projections/histories.ts';
 import {
@@ -179,7 +180,7 @@ test('every event is shown with its time, its actor and the status after it, wit
 test('the summary has status, amount, attempts, receipt, undelivered deliveries, exceptions and actions of staff', (t) => {
   const events: PaymentEvent[] = [
     requested(),
-    chosen(1, { chargeSen: 50 }),
+    chosen(1, { chargeSen: sen(50) }),
     mismatched(result(1, 'succeeded', { gatewayTransactionId: 'P9' })),
     applied(result(1, 'succeeded')),
     contradicted(result(1, 'failed'), 'succeeded'),
