@@ -4,7 +4,6 @@ import test from 'ava';
 import fc from 'fast-check';
 import { entriesUntil, historyOf, readUntil } from '../../../src/audit/history/history.ts';
 import { historyText } from '../../../src/audit/history/text.ts';
-import { sen } from '../../../src/common/money.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { history as histories } from '../../projections/histories.ts';
 import {
@@ -19,6 +18,7 @@ import {
   requestedAt,
   result,
   resultAt,
+  sen,
 } from '../../support/payments.ts';
 import { foldOf, stored } from '../helpers.ts';
 
