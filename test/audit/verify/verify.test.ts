@@ -468,7 +468,10 @@ test('of each kind the first ten are named, also where what two runs found is pu
     report.includes(`VIOLATION changed events (12): ${named}\nVIOLATION seals (10): A seal is missing.`),
   );
   // A rebuild would replace the rows that are still right.
-  t.regex(report, /\n\nRebuild nothing before the cause is known\. What to do is in content\/docs\/operations\.md, /);
+  t.regex(
+    report,
+    /\n\nRebuild nothing before the cause is known\. What to do is in content\/docs\/operations\.md, /,
+  );
 });
 
 test.serial('events that are not sealed are noted, and reported as a violation later', async (t) => {
