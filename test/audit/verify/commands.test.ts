@@ -88,6 +88,12 @@ test.serial('exit code 0 or 1, by the key that an auditor keeps', async (t) => {
   const unwitnessed = await ledger(t, url, 'verify', '--file', ofReceipt, '--witness-keys', witnesses);
   t.regex(unwitnessed.said, /^VIOLATION line 2: Of 1 witnesses 1 must have signed .*: none\.$/m);
   t.is(unwitnessed.code, 1);
+  const twice = join(folderOfKeys, 'twice');
+  await writeFile(twice, `${verifierText(witness)}\r\n\n${verifierText(witness)}\n`);
+  const asTwo = ['--file', ofReceipt, '--witness-keys', twice, '--witnesses', '2'];
+  const counted = await ledger(t, url, 'verify', ...asTwo);
+  t.regex(counted.said, /^--witnesses must be from 1 to 1$/m, 'a witness that is listed twice is one');
+  t.is(counted.code, 2);
   // Where nothing is proven, there is no checkpoint that a witness could have left unsigned.
   const bare = createLines();
   const events = await eventStore.load(paymentStream(paymentId(1)));
