@@ -4,6 +4,7 @@ import { compareWithFresh } from '@ledger/projections/rebuild/compare.ts';
 import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
+import { differenceText } from '../audit/verify/read-models.ts';
 import { createExecuteRequest } from '../commands/projection-requests.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
@@ -19,8 +20,6 @@ import { type CommandOf, type Report, UsageError } from './command.ts';
 import { exitCodeOf } from './failure-text.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
-
-const mostRowsShown = 50;
 
 export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
   if (isForParked && (isDry || names.length > 0))
@@ -128,11 +127,9 @@ async function compareOne(projection: Projection, run: Run): Promise<Report> {
       ...run,
       projection,
       onProgress: progress.show,
-      limit: mostRowsShown,
+      limit: 50,
     }).finally(progress.end);
-    const lines = differences.map(({ table, key, kind, columns }) =>
-      [table, key, kind, columns.join(', ')].filter(Boolean).join(' '),
-    );
+    const lines = differences.map((each) => `table ${each.table}: ${differenceText(each)}`);
     if (more > 0) lines.push(`and ${more.toLocaleString('en')} more`);
     const count = differences.length + more;
     const verdict = count === 0 ? 'none differs' : `${count.toLocaleString('en')} differ`;

@@ -1,4 +1,5 @@
 /** `ledger seals`: the public key and the seals so far, for an auditor to keep elsewhere. */
+import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { forAll, sealKeyOf, termText } from '@ledger/transparency-log/key.ts';
 import { rawKeyOf, verifierText } from '@ledger/transparency-log/note.ts';
 import { allSeals, lastCheckpoint } from '../audit/seals/find-seals.ts';
@@ -19,10 +20,8 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
       const { note } = sealed.checkpoint;
       return { data: { checkpoint: note }, text: note.trimEnd() };
     }
-    const placed = await Array.fromAsync(allSeals(eventStore), (event) => {
-      const { position, revision } = event;
-      return { position, revision, seal: readSignedSeal(event) };
-    });
+    const withSeal = (event: RecordedEvent) => ({ ...event, seal: readSignedSeal(event) });
+    const placed = await Array.fromAsync(allSeals(eventStore), withSeal);
     // A key that was lost hands over to nobody: ours, and those before it in its line, are listed after it all the same.
     const { current } = config.sealKeys;
     const ours = new Set(current === '' ? [] : [sealKeyOf(current).publicKey]);
@@ -44,7 +43,10 @@ export const command: CommandOf<'seals'> = async ({ last = false }) =>
     );
     const count = `${plural(lines.length, 'seal')}.`;
     const text = [...terms.map(termText), ...verifiers, ...lines, count].join('\n');
-    return { data: { keys: terms, verifiers, seals: placed.map(({ seal }) => seal) }, text };
+    const seals = placed.map(
+      ({ data, seal }) => seal && { count: seal.count, hash: seal.hash, ...Object(data) },
+    );
+    return { data: { keys: terms, verifiers, seals }, text };
   });
 
 function sealText(seal: Seal | null): string {

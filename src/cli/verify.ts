@@ -104,9 +104,9 @@ function checkpointIn(file: string): Checkpoint {
   return checkpoint;
 }
 
-/** The witnesses in the file, one per line. All of them must sign unless fewer are demanded. */
+/** The witnesses in the file, one per line, each counted once. All of them must sign unless fewer are demanded. */
 function witnessesIn(file: string, needed: string | undefined): Witnesses {
-  const lines = readFileSync(readableFile(file), 'utf8').trim().split('\n');
+  const lines = [...new Set(readFileSync(readableFile(file), 'utf8').trim().split(/\s*\n/))];
   const known = lines.flatMap((line) => {
     const verifier = readVerifier(line);
     return verifier?.kind === 'witness' ? verifier : [];

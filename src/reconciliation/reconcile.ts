@@ -86,7 +86,7 @@ export async function reconcile(dependencies: Dependencies, task: Import): Promi
     };
     const recognise = (header: readonly string[]) => recogniseExport(header, dependencies.merchantCodeOf);
     const { format, ...file } = await stageExport(task.file, { staged, runtime, recognise, onBadRow });
-    if (file.rows > 0 && file.badRows === file.rows)
+    if (file.badRows === file.rows && (file.rows > 0 || !task.period.from || !task.period.to))
       throw new UnreadableExport('No row can be read: nothing was compared');
     const now = runtime.now();
     for (const projection of [payments, reconciliation])

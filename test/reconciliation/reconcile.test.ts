@@ -204,6 +204,11 @@ test.serial(
     t.deepEqual([quoted.summary.badRows, quoted.found], [2, []], 'nor of a row whose quotes do not match');
     const empty = await ledger.compare(gatewayCsv([]), { ...day, dryRun: true });
     t.is(empty.found.length, 3, 'a file without rows is one that lacks all');
+    for (const period of [{}, { from: day.from }])
+      await t.throwsAsync(ledger.compare(gatewayCsv([]), period), {
+        instanceOf: UnreadableExport,
+        message: 'No row can be read: nothing was compared',
+      });
     const none = gatewayCsv([large, row(2, 'P2', { PAYMENT_DATETIME: '20/11/2026' })]);
     await t.throwsAsync(ledger.compare(none, day), {
       instanceOf: UnreadableExport,

@@ -14,11 +14,11 @@ import { openShadowTables } from './shadow-tables.ts';
 /** No values: they may be personal data. */
 export type RowDifference = {
   table: string;
-  /** The columns of the primary key, with a space between. Empty when the table itself differs. */
-  key: string;
+  /** The columns of the primary key, with a space between. Null when the table itself differs. */
+  key: string | null;
   /** Missing from the serving tables, extra in them, or different from what the events say. */
   kind: 'missing' | 'extra' | 'changed';
-  /** The columns that differ, if the row is changed. */
+  /** The columns that differ, if the row is changed, or those that the table lacks. */
   columns: readonly string[];
 };
 
@@ -175,7 +175,7 @@ export async function compareSchemas(
     serving.delete(table);
     const lost = rows.columns.filter((column) => !twin?.columns.includes(column));
     if (!twin || lost.length > 0) {
-      differences.push({ table, key: '', kind: 'missing', columns: lost });
+      differences.push({ table, key: null, kind: 'missing', columns: twin ? lost : [] });
       continue;
     }
     const found = await compareTable(trx, twin, rows, Math.max(0, limit - differences.length));
@@ -183,7 +183,7 @@ export async function compareSchemas(
     differences.push(...found.differences);
     comparison.more += found.more;
   }
-  for (const table of serving.keys()) differences.push({ table, key: '', kind: 'extra', columns: [] });
+  for (const table of serving.keys()) differences.push({ table, key: null, kind: 'extra', columns: [] });
   return comparison;
 }
 

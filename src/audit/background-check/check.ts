@@ -148,7 +148,7 @@ async function compareRows(dependencies: Dependencies, streams: readonly string[
       for (const difference of differences) {
         violations.add(`rows of ${name}.${difference.table}`, differenceText(difference));
         suspects.add(
-          portion.find((stream) => idOf(stream) === difference.key.split(' ')[0]) ?? portion[0] ?? '',
+          portion.find((stream) => idOf(stream) === difference.key?.split(' ')[0]) ?? portion[0] ?? '',
         );
       }
     } catch (error) {

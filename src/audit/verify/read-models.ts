@@ -177,6 +177,7 @@ const kindTexts = {
 } as const;
 
 export function differenceText({ key, kind, columns }: RowDifference): string {
-  const what = key === '' ? 'The table' : `The row ${key}`;
+  if (key === null && columns.length > 0) return `The table lacks ${columns.join(', ')}`;
+  const what = key === null ? 'The table' : `The row ${key || 'with an empty key'}`;
   return `${what} ${kindTexts[kind]}${columns.length > 0 ? ` (${columns.join(', ')})` : ''}`;
 }

@@ -31,6 +31,7 @@ export const createViews = (
     // An amount in a sentence stays on one line.
     environment.addFilter('unbroken', (text: string) => text.replaceAll('RM ', 'RM\u00a0'));
     environment.addFilter('time', toDateTime);
+    environment.addFilter('times', (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, toDateTime));
     environment.addFilter('format', format);
     environment.addFilter('thousands', (count: number) => count.toLocaleString('en'));
     environment.addFilter('t', createSay(lang));

@@ -18,6 +18,7 @@ import {
   requestedAt,
   result,
   resultAt,
+  sen,
 } from '../../support/payments.ts';
 import { foldOf, stored } from '../helpers.ts';
 
@@ -179,7 +180,7 @@ test('every event is shown with its time, its actor and the status after it, wit
 test('the summary has status, amount, attempts, receipt, undelivered deliveries, exceptions and actions of staff', (t) => {
   const events: PaymentEvent[] = [
     requested(),
-    chosen(1),
+    chosen(1, { chargeSen: sen(50) }),
     mismatched(result(1, 'succeeded', { gatewayTransactionId: 'P9' })),
     applied(result(1, 'succeeded')),
     contradicted(result(1, 'failed'), 'succeeded'),
@@ -202,7 +203,7 @@ test('the summary has status, amount, attempts, receipt, undelivered deliveries,
   Status      succeeded
   Amount      RM 120.50
   Reference   INV-2026-000123 of council (generic)
-  Attempts    1, the last by fpx as order 5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1
+  Attempts    1, the last by fpx as order 5K3M9QW2Z7TCV8XN4RBJ6HYDFE-1, with a fee of RM 0.50
   Receipt     7-20261120-HE7CEVBBN545JZX2
   Refunded    RM 20.00 at 2026-11-20T09:05:00+08:00
   Undelivered callback-1: due at 2026-11-20T09:05:00+08:00, after 0 attempts

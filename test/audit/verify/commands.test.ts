@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { leadNow } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { sealKeyOf } from '@ledger/transparency-log/key.ts';
+import { isSigned, sealKeyOf } from '@ledger/transparency-log/key.ts';
 import { checkpointText, rawKeyOf, signatureLine, verifierText } from '@ledger/transparency-log/note.ts';
 import test, { type ExecutionContext } from 'ava';
 import { lastCheck } from '../../../src/audit/background-check/schedule.ts';
@@ -16,6 +16,7 @@ import { proveEvents } from '../../../src/audit/seals/leaves.ts';
 import { assertKey } from '../../../src/commands/key-fingerprint.ts';
 import { chain, hashIn } from '../../../src/events/envelope.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
+import { signedText } from '../../../src/events/seals.ts';
 import { verifyInProcess } from '../../../src/roles/children.ts';
 import { query, temporaryFolder, until } from '../../embedded/helpers.ts';
 import { append, log, paymentRequested } from '../../projections/helpers.ts';
@@ -87,6 +88,12 @@ test.serial('exit code 0 or 1, by the key that an auditor keeps', async (t) => {
   const unwitnessed = await ledger(t, url, 'verify', '--file', ofReceipt, '--witness-keys', witnesses);
   t.regex(unwitnessed.said, /^VIOLATION line 2: Of 1 witnesses 1 must have signed .*: none\.$/m);
   t.is(unwitnessed.code, 1);
+  const twice = join(folderOfKeys, 'twice');
+  await writeFile(twice, `${verifierText(witness)}\r\n\n${verifierText(witness)}\n`);
+  const asTwo = ['--file', ofReceipt, '--witness-keys', twice, '--witnesses', '2'];
+  const counted = await ledger(t, url, 'verify', ...asTwo);
+  t.regex(counted.said, /^--witnesses must be from 1 to 1$/m, 'a witness that is listed twice is one');
+  t.is(counted.code, 2);
   // Where nothing is proven, there is no checkpoint that a witness could have left unsigned.
   const bare = createLines();
   const events = await eventStore.load(paymentStream(paymentId(1)));
@@ -109,6 +116,12 @@ test.serial('exit code 0 or 1, by the key that an auditor keeps', async (t) => {
   t.is(listed.code, 0);
   t.true(listed.said.startsWith(pemOf(key)));
   t.regex(listed.said, /^ +8 {2}2026-11-20T10:00:00\+08:00 +45 events {2}[0-9a-f]{64}\n9 seals\.$/m);
+  // What a program of an auditor needs to check the seals by itself: everything that was signed, and the signature.
+  const { seals } = JSON.parse((await ledger(t, url, 'seals', '--json')).said);
+  for (const { count, hash, ...sealed } of seals) {
+    t.true(isSigned(sealed, signedText(sealed)), `the seal of ${count} events`);
+    t.is(Buffer.from(sealed.checkpoint.split('\n')[2], 'base64').toString('hex'), hash);
+  }
   const checkpoint = join(folderOfKeys, 'checkpoint');
   await writeFile(checkpoint, (await ledger(t, url, 'seals', '--last')).said);
   await append(eventStore, paymentId(92), [paymentRequested({ at: '2026-10-20T01:00:00.000Z' })]);

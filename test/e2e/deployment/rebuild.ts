@@ -81,7 +81,7 @@ test.serial('100 requests during rebuilds of payments: none fails, and the rows 
   t.is(found.code, 1);
   t.is(
     found.stdout,
-    `payments: payments ${data.transaction_id} changed status\npayments: of 103 rows 1 differ.\n`,
+    `payments: table payments: The row ${data.transaction_id} is not what the events lead to (status)\npayments: of 103 rows 1 differ.\n`,
   );
 
   const before = (await types()).length;

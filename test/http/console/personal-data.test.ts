@@ -2,6 +2,7 @@
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
+import { detailOf, readExportRequest } from '../../../src/audit/export/export.ts';
 import { recordToolAccess } from '../../../src/cli/access.ts';
 import { staffCause } from '../../../src/cli/stores.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
@@ -55,8 +56,12 @@ test.serial('what a command has shown is in the access log, under the account of
   const auditor = await signIn(app, 'viewer');
   const shown = { what: 'subjectAccess', detail: '2 payments' } as const;
   await recordToolAccess({ eventStore: app.eventStore, runtime: systemRuntime }, shown);
+  const days = { from: '2026-11-29', to: '2026-11-30', opened: 'yes' };
+  const exported = { what: 'exportOpened', detail: detailOf(readExportRequest(days, null)) } as const;
+  await recordToolAccess({ eventStore: app.eventStore, runtime: systemRuntime }, exported);
   await caughtUp();
   const list = await auditor.read('/console/access-log');
+  t.regex(list, /jsonl of all merchants, 2026-11-29 00:00:00 to 2026-12-01 00:00:00</, 'Malaysian times');
   t.true(list.includes(`>${staffCause().actor}<`), 'staff:<name>');
   const [, own = ''] = /href="(\/console\/access-log\?staff=staff:[^"]+)"/.exec(list) ?? [];
   t.true((await auditor.read(own)).includes('2 payments'));

@@ -104,7 +104,8 @@ test.serial('anything but an export in the page’s own form is refused', async 
     [gatewayCsv([]), { from: 'noon' }, 400],
     [gatewayCsv([]), { from: '2026-11-21', to: '2026-11-20' }, 400],
     [gatewayCsv([]), { token: 'x' }, 403],
-    [gatewayCsv([]), { file: 'text' }, 200],
+    [gatewayCsv([]), {}, 400],
+    [gatewayCsv([]), { file: 'text', from: '2026-11-20', to: '2026-11-20' }, 200],
     [new Blob([new Uint8Array(21 * 1024 * 1024)]), {}, 413],
   ];
   for (const [file, fields, status] of attempts) {

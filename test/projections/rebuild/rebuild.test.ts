@@ -528,8 +528,8 @@ test.serial('rows that were edited, removed and added by hand are told, and no v
     'alter table payments.payments drop column amount_sen; create table payments.more (id integer primary key)',
   );
   t.deepEqual((await compare(payments, parts)).differences, [
-    { table: 'payments', key: '', kind: 'missing', columns: ['amount_sen'] },
-    { table: 'more', key: '', kind: 'extra', columns: [] },
+    { table: 'payments', key: null, kind: 'missing', columns: ['amount_sen'] },
+    { table: 'more', key: null, kind: 'extra', columns: [] },
   ]);
 
   await rebuild(options(payments, parts));
