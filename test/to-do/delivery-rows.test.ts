@@ -45,6 +45,7 @@ const claim = (over: Partial<Claim> = {}): Claim => ({
   limit: 100,
   limitPerReceiver: 100,
   receiverLimits: new Map(),
+  pausedLimits: new Map(),
   limitPerMerchant: 100,
   merchantLimits: new Map(),
   ...over,
