@@ -78,9 +78,7 @@ export function createRateLimits({
 }
 
 /** A minute, then each time twice as long, up to an hour. `count` is 1 for the first pause. */
-function pauseSeconds(count: number): number {
-  return Math.min(minute * 2 ** (count - 1), longestPause);
-}
+const pauseSeconds = (count: number): number => Math.min(minute * 2 ** (count - 1), longestPause);
 
 function tooManyRequests({ msBeforeNext }: RateLimiterRes, limit?: RateLimit): HttpProblem {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
