@@ -1,5 +1,7 @@
 -- What is due: of each merchant what has been due longest, and first for those with the least under way.
 --
+-- A receiver is paused for one merchant alone: at a host that many share, an address of another may still answer.
+--
 -- Merchants, and receivers of each, are found by skipping along an index, so that a long queue costs no more than a short
 -- one. A merchant with more receivers than a claim looks at also gets what has been due longest. The limit of a merchant
 -- applies before that of a receiver, so that a merchant at its limit uses up none of a receiver's slots that others
@@ -26,12 +28,17 @@ allowed as materialized (
     coalesce((cast(:merchantLimits as jsonb) ->> merchant_code)::integer, :limitPerMerchant) as merchant_limit
   from merchants
 ),
-limits as materialized (select cast(:receiverLimits as jsonb) as of_receivers),
+limits as materialized (
+  select cast(:receiverLimits as jsonb) as of_receivers, cast(:pausedLimits as jsonb) as of_paused
+),
 -- Of one merchant, at most 256 receivers that are not paused, among the first 2,000.
 senders as (
   select merchant_code, merchant_limit, first.receiver, paused, 1 as number, 1 - paused as open
   from allowed cross join lateral (
-    select receiver, ((select of_receivers from limits) ->> receiver is not distinct from '0')::integer as paused
+    select receiver, (least(
+        ((select of_receivers from limits) ->> receiver)::integer,
+        ((select of_paused from limits) ->> (merchant_code || ' ' || receiver))::integer
+      ) is not distinct from 0)::integer as paused
     from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and found.merchant_code = allowed.merchant_code
     order by receiver limit 1
@@ -39,7 +46,10 @@ senders as (
   union all
   select senders.merchant_code, merchant_limit, next.receiver, next.paused, number + 1, open + 1 - next.paused
   from senders cross join lateral (
-    select receiver, ((select of_receivers from limits) ->> receiver is not distinct from '0')::integer as paused
+    select receiver, (least(
+        ((select of_receivers from limits) ->> receiver)::integer,
+        ((select of_paused from limits) ->> (merchant_code || ' ' || receiver))::integer
+      ) is not distinct from 0)::integer as paused
     from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and found.merchant_code = senders.merchant_code
       and receiver > senders.receiver
@@ -72,11 +82,12 @@ due as materialized (
 of_both as (
   select *,
     coalesce(((select of_receivers from limits) ->> receiver)::integer, :limitPerReceiver) as receiver_limit,
+    ((select of_paused from limits) ->> (merchant_code || ' ' || receiver))::integer as paused_limit,
     row_number() over (partition by merchant_code, receiver order by due_at) as place from due
 ),
 of_merchants as (
   select *, row_number() over (partition by merchant_code order by due_at) as merchant_place
-  from of_both where place <= receiver_limit
+  from of_both where place <= least(receiver_limit, paused_limit)
 ),
 at_receivers as (
   select *, merchant_place - merchant_limit as turn,

@@ -35,11 +35,15 @@ export async function createSearch(pages: readonly (DocsFile & { sections: reado
   const byUrl = new Map(entries.map((entry) => [entry.url, entry]));
 
   return (query: string) => {
-    const terms = query.slice(0, maxQueryLength).split(/\s+/, maxTerms).join(' ');
+    // Where the index splits words, too.
+    const terms = query
+      .slice(0, maxQueryLength)
+      .split(/[\s\p{P}]+/u, maxTerms)
+      .join(' ');
     return index
       .search(terms, {
-        // Thousands of words begin with one of a few letters: eight letters took six times as long as eight words.
-        prefix: (term) => term.length > 1,
+        // Thousands of words begin with one or two of a few letters: eight of these took six times as long as eight words.
+        prefix: (term) => term.length > 2,
         fuzzy: (term) => (term.length > 3 ? 0.2 : false),
         // What is said about a word helps more than the examples that use it.
         boost: { title: 3, heading: 3, about: 2, code: 0.2 },

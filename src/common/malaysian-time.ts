@@ -4,24 +4,16 @@ const offsetMs = 8 * 60 * 60 * 1000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** `2026-11-20T01:02:03.000Z` → `2026-11-20T09:02:03+08:00` */
-export function toIsoWithOffset(utc: string): string {
-  return `${shifted(utc)}+08:00`;
-}
+export const toIsoWithOffset = (utc: string): string => `${shifted(utc)}+08:00`;
 
 /** `2026-11-20T01:02:03.000Z` → `2026-11-20 09:02:03` */
-export function toDateTime(utc: string): string {
-  return shifted(utc).replace('T', ' ');
-}
+export const toDateTime = (utc: string): string => shifted(utc).replace('T', ' ');
 
 /** `2026-11-20T01:02:03.000Z` → `20261120090203` */
-export function toDigits(utc: string): string {
-  return shifted(utc).replace(/\D/g, '');
-}
+export const toDigits = (utc: string): string => shifted(utc).replace(/\D/g, '');
 
 /** The Malaysian day of a moment: `2026-11-20T16:00:00.000Z` → `2026-11-21` */
-export function dayOf(utc: string): string {
-  return shifted(utc).slice(0, 10);
-}
+export const dayOf = (utc: string): string => shifted(utc).slice(0, 10);
 
 /** The day before that. */
 export function dayBefore(utc: string): string {

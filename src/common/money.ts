@@ -63,9 +63,7 @@ export function addSen(...amounts: readonly Sen[]): Sen {
 }
 
 /** Whether a currency, as a gateway names it, is MYR; `''` (none given) is. */
-export function isRinggit(currency: string): boolean {
-  return ['', 'MYR', 'RM'].includes(currency.toUpperCase());
-}
+export const isRinggit = (currency: string): boolean => ['', 'MYR', 'RM'].includes(currency.toUpperCase());
 
 function senOfText(value: unknown, form = numericText): bigint | AmountFault {
   if (typeof value !== 'string') return 'not_numeric';

@@ -34,6 +34,8 @@ export type Claim = {
   /** At most this many for one receiver, unless `receiverLimits` has another limit for it. */
   limitPerReceiver: number;
   receiverLimits: ReadonlyMap<string, number>;
+  /** By `<merchant code> <receiver>`: at most this many for a receiver that is paused for the merchant. */
+  pausedLimits: ReadonlyMap<string, number>;
   /** At most this many for one merchant, unless `merchantLimits` has another limit for it. */
   limitPerMerchant: number;
   merchantLimits: ReadonlyMap<string, number>;
@@ -49,12 +51,13 @@ export function createDeliveryQueue(db: Knex) {
      * Claims what is due: first for the merchants with the least under way, and of each merchant what has been due
      * longest. Nothing if the projection has never run.
      */
-    async claim({ receiverLimits, merchantLimits, ...claim }: Claim): Promise<ClaimedDelivery[]> {
+    async claim(claim: Claim): Promise<ClaimedDelivery[]> {
       const query = prepared<{ rows: ClaimedDelivery[] }>(db, claimSql, {
         ...claim,
         soon: new Date(claim.now.getTime() + tolerableDifferenceMs),
-        receiverLimits: JSON.stringify(Object.fromEntries(receiverLimits)),
-        merchantLimits: JSON.stringify(Object.fromEntries(merchantLimits)),
+        receiverLimits: jsonOf(claim.receiverLimits),
+        pausedLimits: jsonOf(claim.pausedLimits),
+        merchantLimits: jsonOf(claim.merchantLimits),
       });
       return await emptyIfUndefined(query.timeout(5_000));
     },
@@ -83,6 +86,8 @@ export function createDeliveryQueue(db: Knex) {
     },
   };
 }
+
+const jsonOf = (limits: ReadonlyMap<string, number>) => JSON.stringify(Object.fromEntries(limits));
 
 type HeldRow = Pick<ClaimedDelivery, 'transactionId' | 'orderingKey' | 'holder'>;
 const keyOf = ({ transactionId, orderingKey, holder }: HeldRow) =>

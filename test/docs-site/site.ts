@@ -179,6 +179,9 @@ test('the search tolerates typing errors, matches beginnings of words, and finds
   t.is((await hitsOf(base, 'retrys')).urls[0], '/docs/callbacks#retries');
   t.is((await hitsOf(base, 'pay')).urls[0], '/docs/states');
   t.deepEqual((await hitsOf(base, 'p r s')).urls, [], 'a letter alone is the beginning of too many words');
+  t.deepEqual((await hitsOf(base, 'ca')).urls, [], 'and so are two');
+  t.is((await hitsOf(base, 'q.v.w.x.y.z.j.callbacks')).urls[0], '/docs/callbacks');
+  t.deepEqual((await hitsOf(base, 'q.v.w.x.y.z.j.k.callbacks')).urls, [], 'the ninth word is not looked for');
   t.is((await hitsOf(base, 'lifecycle')).urls[0], '/docs/states');
   const { html } = await hitsOf(base, 'seconds');
   t.true(html.includes('After five <mark>seconds</mark>, again.'));

@@ -24,6 +24,4 @@ export const presentApiError: PresentError = (ctx, { status, code, message }) =>
   answer(ctx, ErrorResponse, { code: known ?? codesByStatus[status] ?? 'internal_error', message });
 };
 
-export function isApiPath(path: string): boolean {
-  return path.startsWith('/api/') || path === '/openapi.json';
-}
+export const isApiPath = (path: string): boolean => path.startsWith('/api/') || path === '/openapi.json';

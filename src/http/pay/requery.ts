@@ -11,27 +11,32 @@ import { type Context, causeOf, HttpProblem } from '../server/context.ts';
 import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
 
-/** `id` is the transaction id that the request's reference leads to. */
+/** At a time, by this process: half of the connections to the registry, whose answers may take seconds. */
+const mostOfOneMerchant = 50;
+
+/** `id` is the transaction id that the request's reference leads to. Throws HttpProblem 429. */
 export async function requery(
   ctx: Context,
   channel: PaymentChannel,
   id: string,
   ask: (request: OpenPayment['request']) => Promise<RegistryAnswer>,
 ): Promise<void> {
-  const { config, readPayment, recordAnswer, runtime } = channel;
+  const { askers, config, readPayment } = channel;
   const { request } = (await readPayment(id, requestRevision)).payment;
-  const answer = await askRegistry(
-    () => ask(request),
-    (fault) =>
-      recordAnswer(request, { fault }, { at: runtime.now().toISOString(), cause: causeOf(ctx, 'registry') }),
+  const { code } = request.merchant;
+  if (askers.filter((each) => each === code).length >= mostOfOneMerchant)
+    throw new HttpProblem(429, 'Too many requests; try again later', { retryAfterSeconds: 1 });
+  askers.push(code);
+  const asking = askAndRecord(ctx, channel, request, () => ask(request));
+  const { answer, payment, asAt, events } = await asking.finally(() =>
+    askers.splice(askers.indexOf(code), 1),
   );
-  const { payment, asAt, events } = await record(ctx, channel, request, answer);
   if (answer.status === 'not_found') {
     const message = 'The transaction registry has no record of this transaction';
     throw new HttpProblem(404, message, { kind: 'paymentNotFound' });
   }
   const fields = paymentFields(payment);
-  const isTold = (config.merchants.get(request.merchant.code)?.toldOf.length ?? 0) > 0;
+  const isTold = (config.merchants.get(code)?.toldOf.length ?? 0) > 0;
   const data = {
     ...fields,
     ...(isTold && adjustmentFields(payment)),
@@ -40,21 +45,24 @@ export async function requery(
   ctx.body = { success: true, data, message: messageOf(answer, events, fields) };
 }
 
-/** The payment after the registry's answer, and its new events: null when the event store cannot take any. */
-async function record(
+/** The registry's answer, the payment after it, and its new events: null when the event store cannot take any. */
+async function askAndRecord(
   ctx: Context,
   { personalData, readPayment, recordAnswer, runtime }: PaymentChannel,
   request: OpenPayment['request'],
-  answer: RegistryAnswer,
-): Promise<LoadedPayment & { events: readonly PaymentEvent[] | null }> {
+  ask: () => Promise<RegistryAnswer>,
+): Promise<LoadedPayment & { answer: RegistryAnswer; events: readonly PaymentEvent[] | null }> {
+  const answer = await askRegistry(ask, (fault) =>
+    recordAnswer(request, { fault }, { at: runtime.now().toISOString(), cause: causeOf(ctx, 'registry') }),
+  );
   try {
     const at = runtime.now().toISOString();
     const { events, state } = await recordAnswer(request, answer, { at, cause: causeOf(ctx, 'registry') });
     if (state.status === 'none') throw new Error('A payment that was requeried has no state');
-    return { payment: await openPayment(state, personalData.open), asAt: null, events };
+    return { payment: await openPayment(state, personalData.open), asAt: null, answer, events };
   } catch (error) {
     if (!(error instanceof EventStoreUnavailable)) throw error;
-    return { ...(await readPayment(request.transactionId)), events: null };
+    return { ...(await readPayment(request.transactionId)), answer, events: null };
   }
 }
 

@@ -29,7 +29,7 @@ export function createRateLimits({
     attempts: { limiter: limiter('attempts', 20, 24 * 60 * minute), isPerAddress: true },
     // Each reads up to 10,000 events.
     proofs: { limiter: limiter('proofs', 20, minute), isPerAddress: true },
-    // Each looks at up to 10,000 payments.
+    // Each looks at up to 10,000 payments, or searches the documentation, which is counted by address.
     lists: { limiter: limiter('lists', 300, minute), isPerAddress: false },
     // Each makes this process send something to a server of the merchant's choice, and wait for it.
     tests: { limiter: limiter('tests', 10, minute), isPerAddress: false },
@@ -73,14 +73,13 @@ export function createRateLimits({
     };
     if (publicPages.test(ctx.path)) await ctx.state.spend('pages', '');
     if (signInPages.test(ctx.path)) await ctx.state.spend('pages', 'sign-in');
+    if (ctx.path === '/docs/search') await ctx.state.spend('lists', `search from ${network}`);
     await next();
   };
 }
 
 /** A minute, then each time twice as long, up to an hour. `count` is 1 for the first pause. */
-function pauseSeconds(count: number): number {
-  return Math.min(minute * 2 ** (count - 1), longestPause);
-}
+const pauseSeconds = (count: number): number => Math.min(minute * 2 ** (count - 1), longestPause);
 
 function tooManyRequests({ msBeforeNext }: RateLimiterRes, limit?: RateLimit): HttpProblem {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));

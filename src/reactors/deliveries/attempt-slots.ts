@@ -1,5 +1,4 @@
 /** How many attempts a worker may have in progress at a time: in all, to one receiver, and for one merchant. */
-
 import type { Breaker } from '@ledger/outbound/breaker.ts';
 import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
 
@@ -9,19 +8,19 @@ export type Concurrency = { total: number; perReceiver: number; perMerchant: num
 export function createAttemptSlots({ total, perMerchant, perReceiver }: Concurrency, breaker: Breaker) {
   /** The attempts under way at the last claim, and those that it began. Some may have ended since. */
   let taken: readonly ClaimedDelivery[] = [];
+
+  /** How many more may be claimed beside the attempts under way. */
+  const left = (underWay: readonly ClaimedDelivery[]) => ({
+    limit: total - underWay.length,
+    limitPerReceiver: perReceiver,
+    receiverLimits: remaining(underWay.map(receiverOf), perReceiver),
+    pausedLimits: remaining(underWay.map(pausedAs), perReceiver, breaker.limits()),
+    limitPerMerchant: perMerchant,
+    merchantLimits: remaining(underWay.map(merchantOf), perMerchant),
+  });
+
   return {
-    /** How many more may be claimed beside the attempts under way. */
-    left(underWay: readonly ClaimedDelivery[]) {
-      const receivers = underWay.map(({ receiver }) => receiver);
-      const merchants = underWay.map(({ merchantCode }) => merchantCode);
-      return {
-        limit: total - underWay.length,
-        limitPerReceiver: perReceiver,
-        receiverLimits: remaining(receivers, perReceiver, breaker.limits()),
-        limitPerMerchant: perMerchant,
-        merchantLimits: remaining(merchants, perMerchant),
-      };
-    },
+    left,
 
     /** To be called after a claim, with the attempts that are then under way. */
     take(underWay: readonly ClaimedDelivery[]): void {
@@ -29,14 +28,18 @@ export function createAttemptSlots({ total, perMerchant, perReceiver }: Concurre
     },
 
     /** Whether the last claim may have left a delivery for lack of a slot, which the end of this attempt frees. */
-    lackedFor({ merchantCode, receiver }: ClaimedDelivery): boolean {
-      const atReceiver = taken.filter((each) => each.receiver === receiver).length;
-      const ofMerchant = taken.filter((each) => each.merchantCode === merchantCode).length;
-      const limit = breaker.limits().get(receiver) ?? perReceiver;
-      return taken.length >= total || atReceiver >= limit || ofMerchant >= perMerchant;
+    lackedFor(ended: ClaimedDelivery): boolean {
+      const { limit, receiverLimits, pausedLimits, merchantLimits } = left(taken);
+      const limits = [receiverLimits.get(receiverOf(ended)), pausedLimits.get(pausedAs(ended))];
+      return [limit, ...limits, merchantLimits.get(merchantOf(ended))].includes(0);
     },
   };
 }
+
+const receiverOf = ({ receiver }: ClaimedDelivery) => receiver;
+const merchantOf = ({ merchantCode }: ClaimedDelivery) => merchantCode;
+/** Merchants choose their receivers: one whose callbacks fail at a host must not pause another merchant there. */
+export const pausedAs = ({ merchantCode, receiver }: ClaimedDelivery) => `${merchantCode} ${receiver}`;
 
 /** How many more each receiver or merchant may have besides the attempts under way; `limits` has some already. */
 function remaining(names: readonly string[], usual: number, limits = new Map<string, number>()) {

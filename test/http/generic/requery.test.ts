@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { transactionIdOf } from '../../../src/commands/transaction-id.ts';
 import { evolve, noPayment, paymentStream } from '../../../src/events/payment.ts';
 import type { PaymentRow } from '../../../src/projections/payments/queries.ts';
+import { until } from '../../embedded/helpers.ts';
 import { startApp, type TestApp, transactionIdKey } from '../../support/app.ts';
 import { countLoads } from '../../support/count-loads.ts';
 import { resolving, sen } from '../../support/payments.ts';
@@ -230,6 +231,33 @@ for (const epsStatus of ['0', '1'] as const) {
     t.is((await app.events(id)).length, 3);
   });
 }
+
+test('one merchant has at most 50 requeries under way, so that the registry’s connections are left for others', async (t) => {
+  const { app, registry, requery } = await start(t, 120_000);
+  const id = await paymentAtTheBank(app, 'MANY-1');
+  const museum = { ...merchantHeaders, authorization: 'Bearer older-key', 'x-merchant-code': 'museum' };
+  await postRequest(app, requestBody({ trans_id: 'ONE-1', redirect_url: 'https://museum.example/' }), museum);
+  const other = transactionIdOf(transactionIdKey, 'generic', 'museum', 'ONE-1');
+  const held: (() => void)[] = [];
+  registry.answer((request, response) => {
+    const isHeld = request.url?.includes(id);
+    const answer = () => listOf(registryRecord(isHeld ? id : other))(request, response);
+    if (isHeld) held.push(answer);
+    else answer();
+  });
+  const statuses: number[] = [];
+  const ask = async () => statuses.push((await requery('MANY-1')).status);
+  const all = Promise.all(Array.from({ length: 120 }, ask));
+  await until(() => held.length >= 50 && statuses.length >= 70);
+  t.is((await requeryAs(app, 'ONE-1', museum)).status, 200);
+  t.is(held.length, 50);
+  t.deepEqual(new Set(statuses), new Set([429]));
+  for (const answer of held) answer();
+  await all;
+  t.deepEqual(new Set(statuses.slice(70)), new Set([200]));
+  registry.answer(listOf(registryRecord(id)));
+  t.is((await requery('MANY-1')).status, 200, 'afterwards it can ask again');
+});
 
 test('no such transaction here: 404, and the registry is not asked', async (t) => {
   const { app, registry, requery } = await start(t);

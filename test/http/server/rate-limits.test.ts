@@ -252,6 +252,15 @@ test('a flood of pages from one address is refused', async (t) => {
   t.is((await ask('/generic/pay/UNKNOWN', newAddress())).status, 404);
 });
 
+test('a flood of searches of the documentation from one address is refused, and payers of it go on', async (t) => {
+  const from = newAddress();
+  const answers: number[] = [];
+  for (let time = 0; time < 301; time += 1) answers.push((await ask('/docs/search?q=x', from)).status);
+  t.deepEqual([answers.at(-2), answers.at(-1)], [200, 429]);
+  t.is((await ask('/docs', from)).status, 200);
+  t.is((await ask('/generic/pay/UNKNOWN', from)).status, 404);
+});
+
 test('whoever has the link of a payment cannot use up its attempts from one address', async (t) => {
   const open = await startApp({}, app);
   t.teardown(open.close);

@@ -17,7 +17,7 @@ import {
   until,
   untilHistory,
 } from '../helpers.ts';
-import { held, ok, startReceiver } from '../receiver.ts';
+import { held, ok, startReceiver, status } from '../receiver.ts';
 
 const postgres = await createDatabase();
 const minute = 60_000;
@@ -111,12 +111,7 @@ test.serial('a merchant with many hanging receivers takes no other merchant’s 
   for (const [index, { url }] of hanging.entries())
     for (let nth = 0; nth < 7; nth += 1) {
       const id = `H${index}-${nth}`;
-      const events = paymentEvents(id, url, 'succeeded').map((event) =>
-        event.type === 'PaymentRequested'
-          ? { ...event, data: { ...event.data, merchant: { ...event.data.merchant, code } } }
-          : event,
-      );
-      await append(ledger.store.eventStore, id, events);
+      await append(ledger.store.eventStore, id, eventsOf(code, id, url));
     }
   const last = await append(ledger.store.eventStore, 'P1', paymentEvents('P1', healthy.url, 'succeeded'));
   await reached(ledger.database.db, deliveryList.name, last);
@@ -132,3 +127,30 @@ test.serial('a merchant with many hanging receivers takes no other merchant’s 
   for (const receiver of hanging) receiver.answer = ok;
   release();
 });
+
+test.serial('a merchant whose callbacks fail at the host of another does not pause the other', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const shared = await startReceiver(t, (response, received) =>
+    (received.path === '/broken' ? status(503) : ok)(response, received),
+  );
+  startCallbacks(t, ledger);
+  for (let index = 0; index < 20; index += 1)
+    await append(
+      ledger.store.eventStore,
+      `H${index}`,
+      eventsOf('failing', `H${index}`, `${shared.origin}/broken`),
+    );
+  await until(() => shared.received.length >= 5);
+  await append(ledger.store.eventStore, 'P1', paymentEvents('P1', shared.url, 'succeeded'));
+  t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
+  t.true(shared.received.length < 20, 'the one whose callbacks fail is paused');
+});
+
+/** A payment to a merchant of this code. */
+function eventsOf(code: string, id: string, url: string) {
+  return paymentEvents(id, url, 'succeeded').map((event) =>
+    event.type === 'PaymentRequested'
+      ? { ...event, data: { ...event.data, merchant: { ...event.data.merchant, code } } }
+      : event,
+  );
+}

@@ -3,9 +3,7 @@ import { contentPolicy } from '@ledger/web/content-policy.ts';
 
 export const signInPath = '/console/sign-in';
 
-export function isConsolePath(path: string): boolean {
-  return path === '/console' || path.startsWith('/console/');
-}
+export const isConsolePath = (path: string): boolean => path === '/console' || path.startsWith('/console/');
 
 /** Style and script come from our own files, and nothing is inline. */
 export const consoleHeaders = {

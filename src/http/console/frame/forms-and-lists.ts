@@ -10,13 +10,9 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 type QueryFields = Readonly<Record<string, string | null | undefined>>;
 
 /** The fields of a POST. One that is given twice counts as missing. */
-export function readForm(ctx: Context): Fields {
-  return textFieldsOf(ctx.request.body);
-}
+export const readForm = (ctx: Context): Fields => textFieldsOf(ctx.request.body);
 
-export function readQuery(ctx: Context): Fields {
-  return textFieldsOf(ctx.query);
-}
+export const readQuery = (ctx: Context): Fields => textFieldsOf(ctx.query);
 
 function textFieldsOf(fields: unknown): Fields {
   const entries = typeof fields === 'object' && fields !== null ? Object.entries(fields) : [];
