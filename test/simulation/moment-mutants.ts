@@ -31,4 +31,14 @@ export const momentMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 4,
     seeds: 5,
   },
+  'times-of-utc': {
+    what: 'A time of the gateway that names no offset is read as UTC',
+    file: 'src/common/malaysian-time.ts',
+    code: "return date === undefined ? null : momentOf(`${date}T${time}`, '', zone);",
+    becomes: "return date === undefined ? null : momentOf(`${date}T${time}`, '', zone ?? 'Z');",
+    seenBy: ['collected-wrong'],
+    fault: 'midnight',
+    payments: 10,
+    seeds: 10,
+  },
 };

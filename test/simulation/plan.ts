@@ -2,6 +2,7 @@
  * What will happen in a simulation, made from its seed: the installation, the payments and the faults. It is plain data,
  * so that a failing plan can be made smaller part by part.
  */
+import { withMidnight } from './calendar-plans.ts';
 import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
@@ -142,6 +143,8 @@ export type Plan = {
   retentionDays?: number;
   /** When everything is verified each day, counted from the start; never if it is not given. Whole minutes. */
   verifyAfterMs?: number;
+  /** When the simulation begins, in UTC, if not at the usual time. */
+  startsAt?: string;
   payments: readonly PaymentPlan[];
   faults: readonly Fault[];
   /** When all that can be healed is healed. */
@@ -175,7 +178,7 @@ const separateKinds = [
 /** What `--fault` takes. */
 export const faultNames: readonly string[] = [
   ...[...firstKinds, ...laterKinds, ...separateKinds].map(({ kind }) => kind),
-  ...['retention', 'rotate', 'transactions', 'verify', 'withdrawals', 'wrong-key'],
+  ...['midnight', 'retention', 'rotate', 'transactions', 'verify', 'withdrawals', 'wrong-key'],
 ];
 
 export function makePlan(seed: number, { payments: count = 100, calmMs, fault }: PlanOptions = {}): Plan {
@@ -259,7 +262,8 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     names,
     isAsked: fault === 'verify',
   });
-  return withRotation(verified, random.fork('rotation'), { names, activeMs, isAsked: fault === 'rotate' });
+  const late = withMidnight(verified, random.fork('midnight'), { activeMs, isAsked: fault === 'midnight' });
+  return withRotation(late, random.fork('rotation'), { names, activeMs, isAsked: fault === 'rotate' });
 }
 
 /** Lets an older export show a charge that the bank has taken back by the time of the newer one. */

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bootMs, startMsOf } from './calendar-plans.ts';
 import { createLogCheck } from './checks/log.ts';
 import { createMonitor } from './checks/monitor.ts';
 import { createVerifiedCheck } from './checks/verified.ts';
@@ -50,11 +51,6 @@ export type SimulationResult = {
   charges: number;
 };
 
-/** 09:00 in Malaysia on an ordinary Friday. */
-const startMs = Date.parse('2026-11-20T01:00:00Z');
-/** The processes have started by then. */
-const bootMs = 10_000;
-
 let databases = 0;
 
 export async function simulate(plan: Plan, server: PostgresServer): Promise<SimulationResult> {
@@ -62,6 +58,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const database = `simulation_${databases}`;
   await server.query(`create database ${database}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
+  const startMs = startMsOf(plan);
   const scheduler = createScheduler(startMs);
   const history = createHistory(scheduler.nowMs, startMs);
   const random = createRandom(`simulation ${plan.seed}`);

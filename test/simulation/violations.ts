@@ -11,6 +11,8 @@ export const safety = {
   'settled-twice': 'The books hold a payout or a remittance twice',
   'settlement-misjudged':
     'Staff were told wrongly which charges of a payout the books lack, or another payout has',
+  'collected-wrong':
+    'The daily statement of an agency lacks a payment, has it twice, or on another day than the bank charged it',
   'import-misjudged': 'What is open of an export is not what differs between it and the payments',
   unbalanced: 'The debits of an entry are not its credits',
   'status-backwards': 'A payment that had succeeded no longer has',
