@@ -99,6 +99,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
         postgres.start();
       }
       return after(fault.forMs, () => postgres.setCrowded(false));
+    case 'database-clock':
+      postgres.setClock(fault.offsetMs);
+      return after(fault.forMs, () => postgres.setClock(0));
     case 'postgres-failover':
       return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
     case 'postgres-restore':

@@ -94,6 +94,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'postgres-crowded'; isAfterCrash: boolean; forMs: number }
   | { kind: 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'registry-trouble'; does: RegistryTrouble; forMs: number }
+  | { kind: 'database-clock'; offsetMs: number; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
   | { kind: 'postgres-restore'; ageMs: number; forMs: number }
   | { kind: 'kill-event-store'; number: number; forMs: number }
@@ -157,6 +158,10 @@ export type Plan = {
 export const losesLog = ({ faults }: Pick<Plan, 'faults'>): boolean =>
   faults.some(({ kind }) => kind === 'restore' || kind === 'recovery');
 
+/** By how much the clock of PostgreSQL is ahead at most. */
+export const databaseAheadMsIn = ({ faults }: Pick<Plan, 'faults'>): number =>
+  Math.max(0, ...faults.map((it) => (it.kind === 'database-clock' ? it.offsetMs : 0)));
+
 export type PlanOptions = {
   payments?: number;
   calmMs?: number;
@@ -210,7 +215,10 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   // One older copy is enough.
   const others: readonly FaultKind[] = ['restore', 'postgres-restore', 'postgres-failover', 'upgrade'];
   const hasRecovery = drawn.some(({ kind }) => kind === 'recovery');
-  const faults = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
+  const hasClock = drawn.some(({ kind }) => kind === 'database-clock');
+  const left = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
+  // When credentials end is told by that clock, and compared with the true one.
+  const faults = hasClock ? left.filter(({ kind }) => kind !== 'credentials') : left;
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import' || kind === 'imports')

@@ -13,7 +13,7 @@ import { createProcess, within } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { applyFault } from './faults.ts';
-import type { FaultKind, Plan } from './plan.ts';
+import { databaseAheadMsIn, type FaultKind, type Plan } from './plan.ts';
 import { playOut } from './play-out.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodeLogs } from './program/node-logs.ts';
@@ -98,7 +98,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     random: random.fork('links'),
     report,
     history,
-    mayBeRefused: has('restore', 'recovery', 'clock'),
+    mayBeRefused: has('restore', 'recovery', 'clock', 'database-clock'),
   });
   const nodes = createNodes({
     counts,
@@ -134,7 +134,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
     history,
-    leasesLostAtMs: postgres.failedOverAtMs,
+    leasesLostAtMs: () => Math.max(postgres.failedOverAtMs(), postgres.clockSetAtMs()),
     wallets,
   });
   const staffProcess = machine('staff');
@@ -183,6 +183,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     report,
     history,
     patienceMs,
+    databaseAheadMs: databaseAheadMsIn(plan),
     isCalm: pace.isCalm,
     troubled: troubledIn(plan),
     chargedSinceMs,

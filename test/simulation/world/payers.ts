@@ -107,8 +107,8 @@ async function requestPayment(
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
       return { transactionId: id, payPath: pathname + search };
     }
-    // Nothing was recorded before the time at which it would have expired.
-    if (answer?.status === 400 && process.nowMs() > expiresMs - 1_000) return null;
+    // Nothing was recorded before the time at which it would have expired, by the clock of PostgreSQL.
+    if (answer?.status === 400 && process.nowMs() > expiresMs - 1_000 - world.databaseAheadMs) return null;
     if (answer && answer.status < 500 && (isLand || answer.status !== 401))
       report(
         'program-fault',
