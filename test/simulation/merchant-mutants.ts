@@ -94,6 +94,16 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 10,
     seeds: 20,
   },
+  'removed-refused': {
+    what: 'Results of a merchant that is no longer in the configuration are refused',
+    file: 'src/http/pay/gateway-response.ts',
+    code: "if (channel === 'landreg' && !config.merchants.has(merchantCode)) {",
+    becomes: "if (channel !== 'generic' || !config.merchants.has(merchantCode)) {",
+    seenBy: ['false-not-found'],
+    fault: 'merchant-removed',
+    payments: 20,
+    seeds: 20,
+  },
   'acceptance-unfinished': {
     what: 'The sealer stays as it is although staff have accepted an older log',
     file: 'src/audit/verify/acknowledge.ts',

@@ -125,6 +125,8 @@ export type Fault = { atMs: number } & (
       draw: number;
     }
   | { kind: 'merchant-reads' | 'credentials'; draw: number }
+  /** From one process after the other, and back likewise. */
+  | { kind: 'merchant-removed'; gapMs: number; forMs: number }
   | { kind: 'subject-access' }
 );
 

@@ -20,6 +20,7 @@ import { createNodeLogs } from './program/node-logs.ts';
 import { createNodes } from './program/nodes.ts';
 import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
+import { createRemovals } from './program/removals.ts';
 import { createRotations } from './program/rotation.ts';
 import { retentionMsOf } from './retention-plans.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
@@ -100,6 +101,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
     mayBeRefused: has('restore', 'recovery', 'clock', 'database-clock'),
   });
+  const removals = createRemovals(scheduler.nowMs);
   const nodes = createNodes({
     counts,
     scheduler,
@@ -110,7 +112,11 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     stretch: pace.stretch,
     logOf: createNodeLogs({ plan, history, report }),
     wrongKey,
-    settings: { retentionDays: plan.retentionDays, verifyAt: verifyAtOf(plan, startMs) },
+    settingsOf: (name) => ({
+      isRemoved: removals.has(name),
+      retentionDays: plan.retentionDays,
+      verifyAt: verifyAtOf(plan, startMs),
+    }),
     onVerify: () => verified.begin(),
     onPrinted: links.keep,
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
@@ -129,7 +135,13 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, links, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
-  const wallets = createWallets({ log: logCheck, nowMs: scheduler.nowMs, stretch: plan.stretch, report });
+  const wallets = createWallets({
+    log: logCheck,
+    nowMs: scheduler.nowMs,
+    stretch: plan.stretch,
+    mayLackMerchant: removals.isAnywhere,
+    report,
+  });
   const receivers = startReceivers({
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
@@ -184,6 +196,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     history,
     patienceMs,
     databaseAheadMs: databaseAheadMsIn(plan),
+    lacksMerchantSinceMs: removals.sinceMs,
     isCalm: pace.isCalm,
     troubled: troubledIn(plan),
     chargedSinceMs,
@@ -204,6 +217,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     scheduler.after(bootMs + fault.atMs, () =>
       applyFault(fault, {
         nodes,
+        removals,
         rotations,
         commands,
         network,
