@@ -184,6 +184,8 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.merchants((systems) => systems.readSome(createRandom(`merchant ${fault.draw}`)));
     case 'credentials':
       return affected.merchants((systems) => systems.replaceSome(createRandom(`credentials ${fault.draw}`)));
+    case 'clerks':
+      return affected.staff((staff) => staff.clerks.work(createRandom(`clerks ${fault.draw}`)));
     case 'merchant-removed': {
       const give = (isRemoved: boolean) => {
         for (const [index, name] of nodes.names.entries())

@@ -38,6 +38,16 @@ export const merchantKinds: readonly Kind[] = [
     }),
   },
   {
+    kind: 'clerks',
+    share: 0.08,
+    most: 4,
+    make: (random, _, activeMs) => ({
+      kind: 'clerks',
+      atMs: moment(random, activeMs),
+      draw: random.integer(0, 999_999),
+    }),
+  },
+  {
     kind: 'subject-access',
     share: 0.1,
     most: 6,

@@ -104,6 +104,27 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 20,
   },
+  'account-remembered': {
+    what: 'The console knows an account as a process has read it once',
+    file: 'src/http/console/frame/session.ts',
+    code: 'const history = await eventStore.load(userStream(session.userId));',
+    becomes:
+      'const kept = ((loadHolder as any).kept ??= {}); const history = await (kept[session.userId] ??= eventStore.load(userStream(session.userId)));',
+    seenBy: ['revoked-opens'],
+    fault: 'clerks',
+    payments: 10,
+    seeds: 10,
+  },
+  'scope-ignored': {
+    what: 'Somebody whose account is limited to some merchants may open the payments of all',
+    file: 'src/http/console/frame/guards.ts',
+    code: 'return scope.includes(read.data.merchant.code);',
+    becomes: 'return scope.length > 0;',
+    seenBy: ['revoked-opens'],
+    fault: 'clerks',
+    payments: 10,
+    seeds: 20,
+  },
   'acceptance-unfinished': {
     what: 'The sealer stays as it is although staff have accepted an older log',
     file: 'src/audit/verify/acknowledge.ts',

@@ -124,7 +124,7 @@ export type Fault = { atMs: number } & (
       kind: 'resolve' | 'verdicts' | 'settle' | 'imports' | 'erase' | 'quarantine' | 'notes' | 'send-again';
       draw: number;
     }
-  | { kind: 'merchant-reads' | 'credentials'; draw: number }
+  | { kind: 'merchant-reads' | 'credentials' | 'clerks'; draw: number }
   /** From one process after the other, and back likewise. */
   | { kind: 'merchant-removed'; gapMs: number; forMs: number }
   | { kind: 'subject-access' }

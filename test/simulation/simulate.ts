@@ -93,13 +93,14 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const balancer = random.fork('load balancer');
   const pickHttp = () => `http-${balancer.integer(1, http)}`;
   const people = machine('payers');
+  const mayBeRefused = has('restore', 'recovery', 'clock', 'database-clock');
   const links = createLinks({
     process: people,
     pickHttp,
     random: random.fork('links'),
     report,
     history,
-    mayBeRefused: has('restore', 'recovery', 'clock', 'database-clock'),
+    mayBeRefused,
   });
   const removals = createRemovals(scheduler.nowMs);
   const nodes = createNodes({
@@ -167,6 +168,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       servesOldState: cluster.servesOldState,
       mayMiss: () =>
         has('restore', 'recovery', 'postgres-failover', 'postgres-restore') || cluster.servesOldState(),
+      pickHttp,
+      mayBeRefused: mayBeRefused || has('rotate'),
       terminal,
       killsImports: has('imports'),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
