@@ -34,6 +34,17 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 20,
     seeds: 20,
   },
+  'unknown-key-refused': {
+    what: 'A process that cannot read which keys a merchant has refuses one that it does not know',
+    file: 'src/commands/credentials.ts',
+    code: 'if (error instanceof EventStoreUnavailable && atMostMs > 0) return last.state;',
+    becomes: 'if (error instanceof EventStoreUnavailable) return last.state;',
+    seenBy: ['key-refused'],
+    plan: 'key-refused-while-away',
+    fault: 'credentials',
+    payments: 5,
+    seeds: 20,
+  },
   'ended-key-counts': {
     what: 'A key or a secret that has ended counts',
     file: 'src/commands/credentials.ts',
