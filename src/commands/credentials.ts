@@ -95,7 +95,7 @@ type Dependencies = {
 
 /**
  * The credentials of a merchant, as they were at most `atMostMs` ago. While the event store does not answer, what was known
- * before is used.
+ * before is used, unless that has to be what is true now (0): another process may have issued a key since.
  */
 function createStates({ eventStore, runtime }: Dependencies) {
   const kept = new Map<string, { state: readonly Credential[]; readMs: number }>();
@@ -118,7 +118,7 @@ function createStates({ eventStore, runtime }: Dependencies) {
     const reading = begun && nowMs - begun.readMs < atMostMs ? begun.state : read(code, nowMs);
     if (!last) return await reading;
     const lastKnown = (error: unknown) => {
-      if (error instanceof EventStoreUnavailable) return last.state;
+      if (error instanceof EventStoreUnavailable && atMostMs > 0) return last.state;
       throw error;
     };
     const unanswered = atMostMs === 0 ? [] : [runtime.sleep(patienceMs).then(() => last.state)];

@@ -10,6 +10,7 @@ import { createRandom, type Random } from './engine/random.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import { type Fault, unreadableType } from './plan.ts';
 import type { Nodes } from './program/nodes.ts';
+import type { Removals } from './program/removals.ts';
 import type { Rotations } from './program/rotation.ts';
 import type { EventStoreCluster } from './stores/event-store.ts';
 import type { SimulatedPostgres } from './stores/postgres.ts';
@@ -24,6 +25,7 @@ import type { Staff } from './world/staff.ts';
 
 type Affected = {
   nodes: Nodes;
+  removals: Removals;
   rotations: Rotations;
   commands: KeyCommands;
   network: Network;
@@ -99,6 +101,9 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
         postgres.start();
       }
       return after(fault.forMs, () => postgres.setCrowded(false));
+    case 'database-clock':
+      postgres.setClock(fault.offsetMs);
+      return after(fault.forMs, () => postgres.setClock(0));
     case 'postgres-failover':
       return goBack(affected, { afterMs: fault.lagMs, forMs: fault.forMs });
     case 'postgres-restore':
@@ -179,6 +184,19 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       return affected.merchants((systems) => systems.readSome(createRandom(`merchant ${fault.draw}`)));
     case 'credentials':
       return affected.merchants((systems) => systems.replaceSome(createRandom(`credentials ${fault.draw}`)));
+    case 'clerks':
+      return affected.staff((staff) => staff.clerks.work(createRandom(`clerks ${fault.draw}`)));
+    case 'merchant-removed': {
+      const give = (isRemoved: boolean) => {
+        for (const [index, name] of nodes.names.entries())
+          after(index * fault.gapMs, () => {
+            affected.removals.set(name, isRemoved);
+            nodes.reload(name);
+          });
+      };
+      give(true);
+      return after(fault.forMs, () => give(false));
+    }
     case 'subject-access':
       return affected.staff((staff) => staff.subjectAccess.ask());
     case 'rotate':

@@ -63,6 +63,17 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 40,
     seeds: 20,
   },
+  'order-by-times': {
+    what: 'A verification takes callbacks for swapped that were delivered before and after a clock was set back',
+    file: 'src/audit/verify/rules.ts',
+    code: 'const places = delivered.map(({ key }) => keys.lastIndexOf(key));',
+    becomes:
+      'const places = delivered.map(({ settledAt }) => Date.parse(String(settledAt)) + 0 * keys.length);',
+    seenBy: ['rows-differ'],
+    fault: 'database-clock',
+    payments: 20,
+    seeds: 10,
+  },
   'unreadable-skipped': {
     what: 'An event that nobody can read is skipped, and nobody is told',
     file: 'packages/projections/runtime/parking.ts',

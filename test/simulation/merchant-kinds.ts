@@ -1,5 +1,5 @@
-/** Merchants that read their payments and replace their keys and secrets, while things fail; and payers who ask what is held about them. */
-import { type Kind, minute, moment } from './fault-kinds.ts';
+/** Merchants that read their payments, replace their keys and secrets, or are removed; and payers who ask what is held about them. */
+import { type Kind, minute, moment, second } from './fault-kinds.ts';
 
 export const merchantKinds: readonly Kind[] = [
   {
@@ -25,6 +25,27 @@ export const merchantKinds: readonly Kind[] = [
       },
       { kind: 'send-again', atMs: activeMs + 15 * minute, draw: random.integer(0, 999_999) },
     ],
+  },
+  {
+    kind: 'merchant-removed',
+    share: 0.05,
+    most: 1,
+    make: (random, _, activeMs) => ({
+      kind: 'merchant-removed',
+      atMs: moment(random, activeMs),
+      gapMs: random.integer(0, 20) * second,
+      forMs: random.pick([random.integer(20, 200) * second, random.integer(60, 120) * minute]),
+    }),
+  },
+  {
+    kind: 'clerks',
+    share: 0.08,
+    most: 4,
+    make: (random, _, activeMs) => ({
+      kind: 'clerks',
+      atMs: moment(random, activeMs),
+      draw: random.integer(0, 999_999),
+    }),
   },
   {
     kind: 'subject-access',

@@ -1,4 +1,4 @@
-/** Processes that are killed at the worst moments, a PostgreSQL that can be read only, and a registry that answers badly. */
+/** Processes that are killed at the worst moments, a PostgreSQL that is not as usual, and a registry that answers badly. */
 import type { Random } from './engine/random.ts';
 import { type Kind, minute, moment, second } from './fault-kinds.ts';
 
@@ -58,6 +58,19 @@ const crowdedKind: Kind = {
   }),
 };
 
+/** All processes follow it. Replicas and machines that begin without a time server are off by as much. */
+const databaseClockKind: Kind = {
+  kind: 'database-clock',
+  share: 0.05,
+  most: 2,
+  make: (random, _, activeMs) => ({
+    kind: 'database-clock',
+    atMs: moment(random, activeMs),
+    offsetMs: random.pick([-10 * minute, -2 * minute, -15 * second, 15 * second, 2 * minute, 10 * minute]),
+    forMs: random.pick([random.integer(10, 100) * second, random.integer(2, 20) * minute]),
+  }),
+};
+
 const registryKind: Kind = {
   kind: 'registry-trouble',
   share: 0.1,
@@ -70,4 +83,11 @@ const registryKind: Kind = {
   }),
 };
 
-export const momentKinds: readonly Kind[] = [crashAtKind, readOnlyKind, fullKind, crowdedKind, registryKind];
+export const momentKinds: readonly Kind[] = [
+  crashAtKind,
+  readOnlyKind,
+  fullKind,
+  crowdedKind,
+  databaseClockKind,
+  registryKind,
+];

@@ -20,7 +20,7 @@ export type Mutant = Edit & {
   /** A plan of known-faults/ that shows it; the seeds are tried if it no longer does. */
   plan?: string;
   /** The fault that every seed has, if the mutant shows in no calm history. */
-  fault?: FaultKind | 'transactions' | 'withdrawals' | 'wrong-key' | 'retention' | 'verify';
+  fault?: FaultKind | 'midnight' | 'transactions' | 'withdrawals' | 'wrong-key' | 'retention' | 'verify';
   payments: number;
   /** It is found within so many seeds, counted from 1. */
   seeds: number;

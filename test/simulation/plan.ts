@@ -2,6 +2,7 @@
  * What will happen in a simulation, made from its seed: the installation, the payments and the faults. It is plain data,
  * so that a failing plan can be made smaller part by part.
  */
+import { withMidnight } from './calendar-plans.ts';
 import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
@@ -93,6 +94,7 @@ export type Fault = { atMs: number } & (
   | { kind: 'postgres-crowded'; isAfterCrash: boolean; forMs: number }
   | { kind: 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'registry-trouble'; does: RegistryTrouble; forMs: number }
+  | { kind: 'database-clock'; offsetMs: number; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
   | { kind: 'postgres-restore'; ageMs: number; forMs: number }
   | { kind: 'kill-event-store'; number: number; forMs: number }
@@ -122,7 +124,9 @@ export type Fault = { atMs: number } & (
       kind: 'resolve' | 'verdicts' | 'settle' | 'imports' | 'erase' | 'quarantine' | 'notes' | 'send-again';
       draw: number;
     }
-  | { kind: 'merchant-reads' | 'credentials'; draw: number }
+  | { kind: 'merchant-reads' | 'credentials' | 'clerks'; draw: number }
+  /** From one process after the other, and back likewise. */
+  | { kind: 'merchant-removed'; gapMs: number; forMs: number }
   | { kind: 'subject-access' }
 );
 
@@ -142,6 +146,8 @@ export type Plan = {
   retentionDays?: number;
   /** When everything is verified each day, counted from the start; never if it is not given. Whole minutes. */
   verifyAfterMs?: number;
+  /** When the simulation begins, in UTC, if not at the usual time. */
+  startsAt?: string;
   payments: readonly PaymentPlan[];
   faults: readonly Fault[];
   /** When all that can be healed is healed. */
@@ -153,6 +159,10 @@ export type Plan = {
 /** Whether the log loses what people were told. */
 export const losesLog = ({ faults }: Pick<Plan, 'faults'>): boolean =>
   faults.some(({ kind }) => kind === 'restore' || kind === 'recovery');
+
+/** By how much the clock of PostgreSQL is ahead at most. */
+export const databaseAheadMsIn = ({ faults }: Pick<Plan, 'faults'>): number =>
+  Math.max(0, ...faults.map((it) => (it.kind === 'database-clock' ? it.offsetMs : 0)));
 
 export type PlanOptions = {
   payments?: number;
@@ -175,7 +185,7 @@ const separateKinds = [
 /** What `--fault` takes. */
 export const faultNames: readonly string[] = [
   ...[...firstKinds, ...laterKinds, ...separateKinds].map(({ kind }) => kind),
-  ...['retention', 'rotate', 'transactions', 'verify', 'withdrawals', 'wrong-key'],
+  ...['midnight', 'retention', 'rotate', 'transactions', 'verify', 'withdrawals', 'wrong-key'],
 ];
 
 export function makePlan(seed: number, { payments: count = 100, calmMs, fault }: PlanOptions = {}): Plan {
@@ -207,7 +217,10 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   // One older copy is enough.
   const others: readonly FaultKind[] = ['restore', 'postgres-restore', 'postgres-failover', 'upgrade'];
   const hasRecovery = drawn.some(({ kind }) => kind === 'recovery');
-  const faults = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
+  const hasClock = drawn.some(({ kind }) => kind === 'database-clock');
+  const left = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
+  // When credentials end is told by that clock, and compared with the true one.
+  const faults = hasClock ? left.filter(({ kind }) => kind !== 'credentials') : left;
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import' || kind === 'imports')
@@ -259,7 +272,8 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     names,
     isAsked: fault === 'verify',
   });
-  return withRotation(verified, random.fork('rotation'), { names, activeMs, isAsked: fault === 'rotate' });
+  const late = withMidnight(verified, random.fork('midnight'), { activeMs, isAsked: fault === 'midnight' });
+  return withRotation(late, random.fork('rotation'), { names, activeMs, isAsked: fault === 'rotate' });
 }
 
 /** Lets an older export show a charge that the bank has taken back by the time of the newer one. */

@@ -50,6 +50,14 @@ function disturbance({ random, names, dueMs }: Draw): Fault[] {
     () => [{ kind: 'torn-append', isStored: random.chance(0.5), ...at }],
     () => [{ kind: 'cut', ...way, bothWays: random.chance(0.5), ...at }],
     () => [{ kind: 'postgres-crash', ...at }],
+    () => [
+      {
+        kind: 'database-clock',
+        offsetMs: 3 * day,
+        atMs: dueMs - random.integer(2, 12) * hour,
+        forMs: random.integer(30, 90) * minute,
+      },
+    ],
     () => [{ kind: 'kill-event-store', number: random.integer(0, 2), ...at }],
     () => [
       { kind: 'postgres-failover', atMs: at.atMs, lagMs: at.forMs, forMs: random.integer(1, 30) * second },

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bootMs, startMsOf } from './calendar-plans.ts';
 import { createLogCheck } from './checks/log.ts';
 import { createMonitor } from './checks/monitor.ts';
 import { createVerifiedCheck } from './checks/verified.ts';
@@ -12,13 +13,14 @@ import { createProcess, within } from './engine/process.ts';
 import { createRandom } from './engine/random.ts';
 import { createScheduler } from './engine/scheduler.ts';
 import { applyFault } from './faults.ts';
-import type { FaultKind, Plan } from './plan.ts';
+import { databaseAheadMsIn, type FaultKind, type Plan } from './plan.ts';
 import { playOut } from './play-out.ts';
 import { configurationOf, merchants } from './program/configuration.ts';
 import { createNodeLogs } from './program/node-logs.ts';
 import { createNodes } from './program/nodes.ts';
 import { createPace } from './program/pace.ts';
 import { previousRelease } from './program/releases.ts';
+import { createRemovals } from './program/removals.ts';
 import { createRotations } from './program/rotation.ts';
 import { retentionMsOf } from './retention-plans.ts';
 import { createEventStoreCluster } from './stores/event-store.ts';
@@ -50,11 +52,6 @@ export type SimulationResult = {
   charges: number;
 };
 
-/** 09:00 in Malaysia on an ordinary Friday. */
-const startMs = Date.parse('2026-11-20T01:00:00Z');
-/** The processes have started by then. */
-const bootMs = 10_000;
-
 let databases = 0;
 
 export async function simulate(plan: Plan, server: PostgresServer): Promise<SimulationResult> {
@@ -62,6 +59,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const database = `simulation_${databases}`;
   await server.query(`create database ${database}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-simulation-'));
+  const startMs = startMsOf(plan);
   const scheduler = createScheduler(startMs);
   const history = createHistory(scheduler.nowMs, startMs);
   const random = createRandom(`simulation ${plan.seed}`);
@@ -95,14 +93,16 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const balancer = random.fork('load balancer');
   const pickHttp = () => `http-${balancer.integer(1, http)}`;
   const people = machine('payers');
+  const mayBeRefused = has('restore', 'recovery', 'clock', 'database-clock');
   const links = createLinks({
     process: people,
     pickHttp,
     random: random.fork('links'),
     report,
     history,
-    mayBeRefused: has('restore', 'recovery', 'clock'),
+    mayBeRefused,
   });
+  const removals = createRemovals(scheduler.nowMs);
   const nodes = createNodes({
     counts,
     scheduler,
@@ -113,7 +113,11 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     stretch: pace.stretch,
     logOf: createNodeLogs({ plan, history, report }),
     wrongKey,
-    settings: { retentionDays: plan.retentionDays, verifyAt: verifyAtOf(plan, startMs) },
+    settingsOf: (name) => ({
+      isRemoved: removals.has(name),
+      retentionDays: plan.retentionDays,
+      verifyAt: verifyAtOf(plan, startMs),
+    }),
     onVerify: () => verified.begin(),
     onPrinted: links.keep,
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
@@ -132,12 +136,18 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
   const gatewayProcess = machine('gateway.example');
   const gateway = createGateway({ process: gatewayProcess, bank, links, pickHttp, report, history });
   const registry = startTransactionRegistry({ process: machine('registry.example'), bank });
-  const wallets = createWallets({ log: logCheck, nowMs: scheduler.nowMs, stretch: plan.stretch, report });
+  const wallets = createWallets({
+    log: logCheck,
+    nowMs: scheduler.nowMs,
+    stretch: plan.stretch,
+    mayLackMerchant: removals.isAnywhere,
+    report,
+  });
   const receivers = startReceivers({
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
     history,
-    leasesLostAtMs: postgres.failedOverAtMs,
+    leasesLostAtMs: () => Math.max(postgres.failedOverAtMs(), postgres.clockSetAtMs()),
     wallets,
   });
   const staffProcess = machine('staff');
@@ -158,6 +168,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       servesOldState: cluster.servesOldState,
       mayMiss: () =>
         has('restore', 'recovery', 'postgres-failover', 'postgres-restore') || cluster.servesOldState(),
+      pickHttp,
+      mayBeRefused: mayBeRefused || has('rotate'),
       terminal,
       killsImports: has('imports'),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
@@ -186,6 +198,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     report,
     history,
     patienceMs,
+    databaseAheadMs: databaseAheadMsIn(plan),
+    lacksMerchantSinceMs: removals.sinceMs,
     isCalm: pace.isCalm,
     troubled: troubledIn(plan),
     chargedSinceMs,
@@ -206,6 +220,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     scheduler.after(bootMs + fault.atMs, () =>
       applyFault(fault, {
         nodes,
+        removals,
         rotations,
         commands,
         network,

@@ -9,7 +9,7 @@ export function withVerification(
   random: Random,
   { names, isAsked }: { names: readonly string[]; isAsked: boolean },
 ): Plan {
-  if (plan.faults.some(({ kind }) => kind === 'upgrade')) return plan;
+  if (plan.faults.some(({ kind }) => kind === 'upgrade' || kind === 'database-clock')) return plan;
   if (!isAsked && random.chance(0.88)) return plan;
   const wrong = random.chance(0.2) ? somethingToFind(random, plan.healAtMs - 2 * minute) : [];
   const verifyAfterMs = random.pick(wrong.length > 0 ? [20, 60] : [1, 2, 3, 4, 20, 60]) * minute;

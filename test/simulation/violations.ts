@@ -11,6 +11,8 @@ export const safety = {
   'settled-twice': 'The books hold a payout or a remittance twice',
   'settlement-misjudged':
     'Staff were told wrongly which charges of a payout the books lack, or another payout has',
+  'collected-wrong':
+    'The daily statement of an agency lacks a payment, has it twice, or on another day than the bank charged it',
   'import-misjudged': 'What is open of an export is not what differs between it and the payments',
   unbalanced: 'The debits of an entry are not its credits',
   'status-backwards': 'A payment that had succeeded no longer has',
@@ -33,7 +35,9 @@ export const safety = {
   'sent-unrecorded': 'A receiver got a delivery more often than attempts are recorded',
   'request-forgotten': 'A delivery was not sent again, and staff were told that it would be',
   'link-refused': 'A link, a receipt or a page that was signed under a key that still counts was refused',
-  'revoked-opens': 'A link under a key that was dropped opens, or a key of a merchant that has ended',
+  'revoked-opens':
+    'A link under a key that was dropped opens, a key of a merchant that has ended, or the console to whom it is closed',
+  'clerk-refused': 'The console refused what the account of somebody allows',
   'erased-early': 'Personal data were erased before their age, or while staff needed them',
   'subject-missed': 'What is held about a person was not found when they asked',
   'verify-blind': 'The daily verification does not tell of what is wrong',

@@ -3,11 +3,11 @@
  * forged history breaks them. Reads the rows, which read-models.ts compares with a fresh fold.
  */
 import { pagesOf } from '@ledger/kernel/pages.ts';
-import type { Payment, RequestedPayment } from '../../events/payment.ts';
+import { type Payment, paymentStream, type RequestedPayment } from '../../events/payment.ts';
 import { journalBalance } from '../../projections/journal/queries.ts';
 import { openSharedNumbers } from '../../projections/journal/shared-number-queries.ts';
 import { payments } from '../../projections/payments/projection.ts';
-import type { DerivedCheck } from './verification.ts';
+import type { DerivedCheck, Verification } from './verification.ts';
 import type { Violations } from './violations.ts';
 
 /** Longer than any pause of the retry schedule: a delivery that has been due for longer was not attempted. */
@@ -30,8 +30,9 @@ export const verifyJournal: DerivedCheck = async ({ db, report: { violations } }
 
 type PaymentState = { id: string; state: Payment };
 
-/** Throws what the signal was aborted with, and the database's error. */
-export const verifyPayments: DerivedCheck = async ({ db, onProgress, report, runtime, signal }) => {
+/** Throws what the signal was aborted with, EventStoreUnavailable, and the database's error. */
+export const verifyPayments: DerivedCheck = async (verification) => {
+  const { db, onProgress, report, runtime, signal } = verification;
   const overdueBeforeMs = runtime.now().getTime() - overdueAfterMs;
   const paymentsChecked = { what: 'payments, each with a receipt if it is paid', count: 0 };
   const deliveriesChecked = { what: 'deliveries, in order and not overdue', count: 0 };
@@ -50,6 +51,7 @@ export const verifyPayments: DerivedCheck = async ({ db, onProgress, report, run
       paymentsChecked.count += 1;
       deliveriesChecked.count += state.deliveries.length;
       checkPayment(id, state, overdueBeforeMs, report.violations);
+      await checkOrder(id, state, verification);
     }
     onProgress({ step: 'payments', done: paymentsChecked.count, share: null });
   }
@@ -61,12 +63,6 @@ function isPayment(state: unknown): state is RequestedPayment {
   const deliveries: unknown = Reflect.get(Object(state), 'deliveries');
   return Array.isArray(deliveries) && deliveries.every((each) => each !== null);
 }
-
-/**
- * The times of two processes may differ by this much: measuring PostgreSQL's clock takes at most 2 s, and is wrong by at most
- * half of that (shared-clock.ts). What was delivered within it has no order here.
- */
-const clocksDifferMs = 2_000;
 
 function checkPayment(
   id: string,
@@ -86,12 +82,16 @@ function checkPayment(
       'overdue deliveries',
       `Of payment ${id} ${overdue.key} has been due since ${overdue.dueAt}, and was not attempted`,
     );
-  // A merchant must not hear of an older status after a newer one.
-  let before: { key: string; settledAt: string } | null = null;
-  for (const { kind, key, state, settledAt } of deliveries) {
-    if (kind !== 'callback' || state !== 'delivered' || settledAt === null) continue;
-    if (before && Date.parse(settledAt) + clocksDifferMs < Date.parse(before.settledAt))
-      violations.add('the order of callbacks', `Of payment ${id} ${before.key} was delivered after ${key}`);
-    before = { key, settledAt };
-  }
+}
+
+/** A merchant must not hear of an older status after a newer one. The log has the order: clocks may be set back. */
+async function checkOrder(id: string, { deliveries }: RequestedPayment, verification: Verification) {
+  const delivered = deliveries.filter(({ kind, state }) => kind === 'callback' && state === 'delivered');
+  if (!delivered.some((each, at) => String(each.settledAt) < (delivered[at - 1]?.settledAt ?? ''))) return;
+  const events = await verification.eventStore.load(paymentStream(id));
+  const keys = events.map(({ data, type }) => type === 'CallbackDelivered' && Object(data).delivery);
+  const places = delivered.map(({ key }) => keys.lastIndexOf(key));
+  const wrong = places.findIndex((place, index) => place < (places[index - 1] ?? place));
+  const text = `Of payment ${id} ${delivered[wrong - 1]?.key} was delivered after ${delivered[wrong]?.key}`;
+  if (wrong > 0) verification.report.violations.add('the order of callbacks', text);
 }

@@ -10,7 +10,7 @@ import type { Report } from '../violations.ts';
 import type { LogCheck } from './log.ts';
 
 /** Payments are requested within these days. */
-const fields = { from: '2026-11-19', to: '2026-12-31', format: 'jsonl' };
+const fields = { from: '2026-11-19', to: '2027-12-31', format: 'jsonl' };
 
 /** To be called in a process that has the stores. */
 export async function checkExport(

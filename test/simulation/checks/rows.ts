@@ -1,6 +1,7 @@
 /** At the end: that the rows are what the events lead to, as `ledger verify` sees it, and what is erased is gone. */
 import { type FaultKind, losesLog } from '../plan.ts';
 import type { RunUntil, Simulation } from '../play-out.ts';
+import { checkCollected } from './collected.ts';
 import { checkErased } from './erased.ts';
 import { checkExport } from './exported.ts';
 import { mayLoseKeysOf } from './lost-keys.ts';
@@ -10,7 +11,17 @@ type Found = { hasParked: boolean; unreadable: number };
 
 /** Resolves to whether streams are parked, and how many payments nobody can read. */
 export async function checkRows(simulation: Simulation, runUntil: RunUntil): Promise<Found> {
-  const { plan, beganMs, logCheck: log, nodes, staff, staffProcess, verified, retentionMs } = simulation;
+  const {
+    plan,
+    bank,
+    beganMs,
+    logCheck: log,
+    nodes,
+    staff,
+    staffProcess,
+    verified,
+    retentionMs,
+  } = simulation;
   const { report } = simulation.violations;
   const { nowMs } = simulation.scheduler;
   const trusted = simulation.commands.trusted();
@@ -52,6 +63,10 @@ export async function checkRows(simulation: Simulation, runUntil: RunUntil): Pro
         await staff.imports
           .check()
           .catch((error) => report('import-misjudged', 'staff', `Nothing can be imported: ${String(error)}`));
+      if (!losesLog(plan))
+        await checkCollected(staff.stores.db, { bank, log, startMs: beganMs, nowMs: nowMs(), report }).catch(
+          (error) => report('collected-wrong', 'staff', `No statement can be made: ${String(error)}`),
+        );
       // Of a payment that nobody can read the rows lack what the file has; those of another log are not exported at all.
       if (!has('restore') && unreadable.length === 0)
         await checkExport(staff.stores, { log, trusted, report }).catch((error) =>

@@ -4,7 +4,8 @@ import { registryFaults } from '../../../src/events/payment-result.ts';
 import { standingOf } from '../../../src/events/payment-standing.ts';
 import { attemptsAtTheirEnd, nextRequeryAt, openAttempts } from '../../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../../src/events/unknown-attempt-outcomes.ts';
-import { losesLog, type Plan } from '../plan.ts';
+import { minute } from '../fault-kinds.ts';
+import { databaseAheadMsIn, losesLog, type Plan } from '../plan.ts';
 import type { Simulation } from '../play-out.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
@@ -15,9 +16,9 @@ import { checkSentAgain } from './sent-again.ts';
 import { checkTold } from './told.ts';
 
 /** The merchant may learn of an outcome this much later than it was recorded, if its receiver was well. */
-const callbackBoundMs = 20 * 60_000;
+const callbackBoundMs = 20 * minute;
 /** Staff are told so long after the schedule of an attempt has ended that nobody knows what became of it. */
-const toldWithinMs = 60 * 60_000;
+const toldWithinMs = 60 * minute;
 
 type Settled = {
   plan: Plan;
@@ -172,6 +173,8 @@ function checkDeliveries({ plan, log, report }: Settled, { heard, items }: Recei
   const troubled = new Set(
     plan.faults.flatMap((fault) => (fault.kind === 'receiver' ? [`REF-${fault.merchant}`] : [])),
   );
+  // What is due goes by the clock of PostgreSQL.
+  const boundMs = callbackBoundMs + databaseAheadMsIn(plan);
   for (const [id, { state, isUnreadable, calledAtMs }] of log.payments) {
     if (state.status === 'none' || isUnreadable) continue;
     for (const delivery of state.deliveries)
@@ -187,7 +190,7 @@ function checkDeliveries({ plan, log, report }: Settled, { heard, items }: Recei
     for (const [change, [first]] of Map.groupBy(heard.get(id) ?? [], (each) => each.change)) {
       const calledMs = calledAtMs.get(change);
       const waitedMs = first && calledMs !== undefined ? first.atMs - calledMs : 0;
-      if (waitedMs > callbackBoundMs)
+      if (waitedMs > boundMs)
         report('callback-late', id, `Callback ${change} arrived ${Math.round(waitedMs / 60_000)} min late`);
     }
   }

@@ -68,7 +68,7 @@ export function createWhatFails(
     for (const each of found) if (!since.has(each)) since.set(each, scheduler.nowMs());
   };
 
-  const clockErrorMs = (host: string) => Math.abs(nodes.process(host).nowMs() - scheduler.nowMs());
+  const clockErrorMs = (host: string) => Math.abs(nodes.process(host).nowMs() - postgres.nowMs());
   const wasFullMs = (host: string) => scheduler.nowMs() - nodes.refusedAtMs(host);
 
   function lookAround(host: string): void {

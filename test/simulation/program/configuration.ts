@@ -16,6 +16,8 @@ export const webhookSecretsOf = (merchant: string): readonly string[] =>
     ? [`whsec_${Buffer.alloc(32, `secret of ${merchant}`).toString('base64')}`]
     : [];
 export const transactionIdKey = 'the transaction key of the simulation';
+/** The one that is removed from the merchants file at times. */
+export const removable = 'museum';
 /** The last is an agency of the land registry, which requests its payments and takes its callbacks. */
 export const merchants = ['council', 'museum', 'library', 'land'] as const;
 
@@ -26,6 +28,7 @@ export function configurationOf(
     dataDir,
     eventStoreUrl,
     hasWrongKey = false,
+    isRemoved = false,
     retentionDays,
     verifyAt = 'off',
     keys = firstKeys,
@@ -34,6 +37,8 @@ export function configurationOf(
     dataDir: string;
     eventStoreUrl: string;
     hasWrongKey?: boolean;
+    /** The merchants file lacks `removable`. */
+    isRemoved?: boolean;
     retentionDays?: number | undefined;
     verifyAt?: string | undefined;
     keys?: Keys;
@@ -50,7 +55,7 @@ export function configurationOf(
       DATA_DIR: dataDir,
       ESDB_URL: eventStoreUrl,
       DATABASE_URL: 'postgres://ledger@postgres:5432/ledger',
-      MERCHANTS_FILE: file('merchants.yaml'),
+      MERCHANTS_FILE: file(isRemoved ? 'merchants-without-museum.yaml' : 'merchants.yaml'),
       PAYMENT_METHODS_FILE: file('payment-methods.yaml'),
       TRANSACTION_ID_KEY: hasWrongKey ? 'another key, by mistake' : transactionIdKey,
       GATEWAY_URL: 'http://gateway.example/pay',

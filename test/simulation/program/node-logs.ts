@@ -43,9 +43,15 @@ export function createNodeLogs({
         // Staff are told that, too.
         const isUnwritten =
           has('postgres-read-only') && reason === 'PostgreSQL takes no writes at present' && !err;
+        // PostgreSQL was away for longer than a rebuild waits for it, of which staff see the reason.
+        const isGivenUp =
+          has('postgres-crash', 'postgres-restore', 'postgres-failover', 'cut') &&
+          msg.startsWith('a rebuild failed') &&
+          reason === 'PostgreSQL does not answer';
         // What it finds is checked by itself.
         const isVerified = msg === 'the daily verification found violations';
-        const isKnown = isRefused || isNotSealed || isOfLostKeys || hasNoKeys || isUnwritten || isVerified;
+        const isAway = isUnwritten || isGivenUp;
+        const isKnown = isRefused || isNotSealed || isOfLostKeys || hasNoKeys || isAway || isVerified;
         if (level >= 50 && !outages.has(err?.type) && !isKnown)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);
       },

@@ -31,7 +31,7 @@ type Node = Placed & {
   end(): Promise<void>;
 };
 
-type Settings = Pick<Parameters<typeof configurationOf>[1], 'retentionDays' | 'verifyAt'>;
+type Settings = Pick<Parameters<typeof configurationOf>[1], 'isRemoved' | 'retentionDays' | 'verifyAt'>;
 
 const starters = { http: 'startHttp', projections: 'startProjections', reactors: 'startReactors' } as const;
 export type Role = keyof typeof starters;
@@ -73,7 +73,7 @@ export function createNodes({
   stretch,
   logOf,
   wrongKey,
-  settings,
+  settingsOf,
   onVerify,
   onPrinted,
   previous,
@@ -91,7 +91,8 @@ export function createNodes({
   logOf: (name: string) => Log;
   /** The process that has another transaction key than the others once it was started again. */
   wrongKey: string | null;
-  settings: Settings;
+  /** Of a process, whenever it reads its files. */
+  settingsOf: (name: string) => Settings;
   /** A daily verification begins; what is returned takes what it found, once that is recorded. */
   onVerify: () => (report: VerifyReport) => void;
   /** A receipt is printed, with the address that confirms it. */
@@ -161,7 +162,7 @@ export function createNodes({
         dataDir,
         eventStoreUrl,
         hasWrongKey,
-        ...settings,
+        ...settingsOf(name),
         keys,
         loadConfig,
       });
@@ -200,7 +201,12 @@ export function createNodes({
     const purpose = purposeOf(file);
     history.tell(`${name}: starts a process to ${purpose}`);
     return forkChild(parent, purpose, {
-      config: configurationOf(name, { dataDir, eventStoreUrl, ...settings, keys: nodeNamed(name).keys }),
+      config: configurationOf(name, {
+        dataDir,
+        eventStoreUrl,
+        ...settingsOf(name),
+        keys: nodeNamed(name).keys,
+      }),
       scheduler,
       random: random.fork(`child ${forked}`),
       log: logOf(`${name} (${purpose})`),
@@ -276,7 +282,7 @@ export function createNodes({
     reload(name) {
       const { process, config, keys } = nodeNamed(name);
       history.tell(`${name}: reads its files again`);
-      const load = () => configurationOf(name, { dataDir, eventStoreUrl, ...settings, keys });
+      const load = () => configurationOf(name, { dataDir, eventStoreUrl, ...settingsOf(name), keys });
       process.enter(() => config && reloadConfig(config, load, logOf(name)));
     },
     stop,

@@ -36,6 +36,11 @@ export type SimulatedPostgres = {
   /** Others have all connections: who has none gets none. */
   setCrowded(isCrowded: boolean): void;
   isCrowded(): boolean;
+  /** Its clock is so much ahead of the true time from now on. */
+  setClock(offsetMs: number): void;
+  nowMs(): number;
+  /** When its clock was last set, by the true time: leases may end early then. Minus infinity if it never was. */
+  clockSetAtMs(): number;
   /** What it holds, also while no client reaches it. To be awaited by an event of the scheduler. */
   read(sql: string): Promise<string[][]>;
   close(): Promise<void>;
@@ -74,6 +79,7 @@ export function createPostgres({
   let failedOverAtMs = 0;
   let writes: Writes = 'taken';
   let isCrowded = false;
+  let clockSetAtMs = Number.NEGATIVE_INFINITY;
   let announcements = createAnnouncements(backends, current);
   let stopListening: (() => void) | null = null;
   // One at a time, in the order in which the messages arrived.
@@ -237,6 +243,13 @@ export function createPostgres({
       isCrowded = next;
     },
     isCrowded: () => isCrowded,
+    setClock(offsetMs) {
+      history.tell(`postgres: its clock is ${offsetMs} ms off`);
+      clockSetAtMs = scheduler.nowMs();
+      process.setClock({ offsetMs, drift: 0 });
+    },
+    nowMs: process.nowMs,
+    clockSetAtMs: () => clockSetAtMs,
     async read(sql) {
       const said = await asOwner(sql);
       return said.filter(({ type }) => type === 'D').map(({ bytes }) => valuesOf(bytes));

@@ -21,6 +21,10 @@ export type World = {
   history: History;
   /** How long an answer may take. */
   patienceMs: number;
+  /** Since when a process has not known the merchant that is removed; null if it knows it. */
+  lacksMerchantSinceMs: (host: string) => number | null;
+  /** By how much the clock of PostgreSQL, which tells the program the time, is ahead at most. */
+  databaseAheadMs: number;
   /** Pauses of the program then take minutes, and nobody waits for so long. */
   isCalm: () => boolean;
   /** Processes that are stopped or far away at times: they answer late through no fault of the program. */

@@ -2,7 +2,15 @@
 import { Agent, request } from 'node:http';
 import type { SimulatedProcess } from '../engine/process.ts';
 
-export type Answer = { host: string; status: number; location: string; link: string; body: string };
+export type Answer = {
+  host: string;
+  status: number;
+  location: string;
+  link: string;
+  /** The first that it sets, as it is sent back; `''` if none. */
+  cookie: string;
+  body: string;
+};
 
 /** Null when there was no answer in time. To be called in the process that asks. */
 export function ask(
@@ -46,7 +54,9 @@ export function ask(
       if (!response.complete) return finish(null);
       const { statusCode: status = 0 } = response;
       const { location = '', link = '' } = response.headers;
-      finish({ host, status, location, link: String(link), body: Buffer.concat(chunks).toString('utf8') });
+      const [cookie = ''] = (response.headers['set-cookie'] ?? []).map((each) => each.split(';', 1).join());
+      const body = Buffer.concat(chunks).toString('utf8');
+      finish({ host, status, location, link: String(link), cookie, body });
     });
   });
   sent.end(body);

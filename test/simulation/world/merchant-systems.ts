@@ -65,6 +65,16 @@ export function createMerchantSystems(
       report('paid-unrecorded', id, 'Its merchant is told that it is paid, and the log does not say so');
   }
 
+  /** Resolves to null if no answer comes. */
+  async function patiently(what: string, request: Parameters<typeof askAsMerchant>[1]) {
+    for (let number = 0; number < tries; number += 1) {
+      const answer = await askAsMerchant(what, request, world);
+      if (answer && answer.status < 500) return answer;
+      await process.runtime.sleep(3_000 * 2 ** number);
+    }
+    return null;
+  }
+
   /** Resolves to null if a page does not come. */
   async function readPages(
     merchant: string,
@@ -72,7 +82,7 @@ export function createMerchantSystems(
   ): Promise<Listed | null> {
     const found = new Map<string, string>();
     for (let path = `/generic/payments?${new URLSearchParams(query)}`; path !== ''; ) {
-      const answer = await askAsMerchant('GET /generic/payments', { merchant, path }, world);
+      const answer = await patiently('GET /generic/payments', { merchant, path });
       if (answer?.status !== 200) return null;
       for (const { transaction_id: id, status } of JSON.parse(answer.body).data) {
         if (found.has(id)) report('list-wrong', id, 'Two pages of one list have it');
@@ -125,18 +135,13 @@ export function createMerchantSystems(
     checkStatus(id, status, as_at === undefined ? was : null);
   }
 
-  async function post(merchant: string, path: string, body: string) {
-    for (let number = 0; number < tries; number += 1) {
-      const answer = await askAsMerchant(
-        'POST /generic/credentials',
-        { merchant, path: `/generic/credentials/${path}`, method: 'POST', body },
-        world,
-      );
-      if (answer && answer.status < 500) return answer;
-      await process.runtime.sleep(3_000 * 2 ** number);
-    }
-    return null;
-  }
+  const post = (merchant: string, path: string, body: string) =>
+    patiently('POST /generic/credentials', {
+      merchant,
+      path: `/generic/credentials/${path}`,
+      method: 'POST',
+      body,
+    });
 
   return {
     /** Reads some payments of a merchant in every way. */

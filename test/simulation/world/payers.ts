@@ -2,7 +2,7 @@
 import en from '../../../content/texts/receipts.en.json' with { type: 'json' };
 import ms from '../../../content/texts/receipts.ms.json' with { type: 'json' };
 import type { AttemptPlan, PaymentPlan } from '../plan.ts';
-import { landRegistryKey, merchants } from '../program/configuration.ts';
+import { landRegistryKey, merchants, removable } from '../program/configuration.ts';
 import { askAsMerchant, registryMs, timed, type World } from './asking.ts';
 import { type Answer, ask, formHeaders, formOf } from './http.ts';
 import { payerEmail } from './subject-access.ts';
@@ -97,8 +97,12 @@ async function requestPayment(
         },
   );
   for (let number = 0; number < 30; number += 1) {
+    const askedMs = process.nowMs();
     const answer = await askAsMerchant(`POST ${path}`, { merchant, path, method: 'POST', body }, world);
     if (answer?.status === 200) {
+      const removedMs = merchant === removable ? world.lacksMerchantSinceMs(answer.host) : null;
+      if (removedMs !== null && removedMs < askedMs && !world.troubled.has(answer.host))
+        report('revoked-opens', reference, `${answer.host} took it of a merchant that was removed`);
       const { transaction_id: id, payment_url: url } = JSON.parse(answer.body).data;
       world.links.keep(url);
       const { pathname, search } = new URL(url);
@@ -107,8 +111,8 @@ async function requestPayment(
       if (ids > 1) report('two-payments', reference, `${merchant} got ${ids} transaction ids`);
       return { transactionId: id, payPath: pathname + search };
     }
-    // Nothing was recorded before the time at which it would have expired.
-    if (answer?.status === 400 && process.nowMs() > expiresMs - 1_000) return null;
+    // Nothing was recorded before the time at which it would have expired, by the clock of PostgreSQL.
+    if (answer?.status === 400 && process.nowMs() > expiresMs - 1_000 - world.databaseAheadMs) return null;
     if (answer && answer.status < 500 && (isLand || answer.status !== 401))
       report(
         'program-fault',

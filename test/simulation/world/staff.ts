@@ -30,6 +30,7 @@ import type { Random } from '../engine/random.ts';
 import { firstKeys, withKeysReplaced } from '../program/keys.ts';
 import type { Report } from '../violations.ts';
 import type { Bank } from './bank.ts';
+import { createClerks } from './clerks.ts';
 import { createErasures } from './erasures.ts';
 import { createImports } from './imports.ts';
 import { createQuarantine } from './quarantine.ts';
@@ -54,6 +55,8 @@ export function createStaff({
   report,
   servesOldState,
   mayMiss,
+  pickHttp,
+  mayBeRefused,
   terminal,
   killsImports,
   config,
@@ -67,6 +70,9 @@ export function createStaff({
   servesOldState: () => boolean;
   /** Whether what is held about a person may not be found: their keys are lost, or what is read is old. */
   mayMiss: () => boolean;
+  pickHttp: () => string;
+  /** Whether a session of the console may end early. */
+  mayBeRefused: boolean;
   terminal: Terminal;
   /** Whether imports of settlements are killed at times. */
   killsImports: boolean;
@@ -150,6 +156,8 @@ export function createStaff({
   }
 
   return {
+    clerks: createClerks({ ...common, process, report, pickHttp, mayMiss, mayBeRefused }),
+
     verdicts: createVerdicts(common),
     settlements: createSettlements({ ...common, report, db, servesOldState, terminal, killsImports }),
 
