@@ -323,6 +323,52 @@ test('the reason of a failure is the same each time, without its time of day', (
   t.is(describe(failed), 'certificate has expired');
 });
 
+test.serial(
+  'interrupted again and again, it goes on after the last message that was handed over',
+  async (t) => {
+    const server = await startServer(t);
+    const writer = open(t, server.port);
+    await writer.append('user-1', range(1_000).map(newEvent), 'no_stream');
+    const wire = await startWire(t, server.port);
+    const positions: bigint[] = [];
+    let interruptions = 0;
+    const asking = { streamPrefixes: ['payment-'], after: null, signal: never, maxFailures: 3 };
+    for await (const message of open(t, wire.port).subscribe(asking)) {
+      if (message.kind !== 'caught_up') {
+        const { position } = message.kind === 'event' ? message.event : message;
+        positions.push(position.commit);
+        continue;
+      }
+      if (interruptions === 4) break;
+      await writer.append(`payment-${interruptions}`, [newEvent()], 'no_stream');
+      interruptions += 1;
+      wire.cut();
+    }
+    t.true(positions.length > 4);
+    t.deepEqual(
+      positions,
+      positions.toSorted((a, b) => Number(a - b)),
+    );
+  },
+);
+
+test.serial('a log that is replaced meanwhile by one without the last event is another one', async (t) => {
+  const first = await startInProcess();
+  const sleep = () => new Promise<void>(setImmediate);
+  const store = open(t, first.port, { runtime: testRuntime({ sleep }) });
+  await appendMany(store, 'payment-1', 3);
+  const asking = { streamPrefixes: ['payment-'], after: null, processed: null, signal: never };
+  const messages = store.subscribe(asking)[Symbol.asyncIterator]();
+  for (const _ of range(3)) t.is((await messages.next()).value?.kind, 'event');
+  await first.close();
+  const copy = await startServer(t, first.port);
+  await appendMany(open(t, copy.port), 'payment-1', 3);
+  const untilBroken = async () => {
+    while (!(await messages.next()).done);
+  };
+  await t.throwsAsync(untilBroken(), { instanceOf: LogReplaced, message: /The log has no event/ });
+});
+
 test.serial('a log that ends before what was read of it is another one', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const empty = open(t, (await startServer(t)).port);
