@@ -142,6 +142,26 @@ test('a backup read in two parts has the keys of both, those destroyed in betwee
   t.deepEqual(await reader.open(added, place), { kind: 'open', value: 'Badrul' });
 });
 
+test('a backup has every row, however many there are, and is written as a whole or not at all', async (t) => {
+  const [{ database }, other] = [await startFirst(t), await createDatabase()];
+  // As PostgreSQL may return them: in no order.
+  await query(
+    database.url,
+    `insert into personal_data.key_blocks
+       select 'block-' || number, kek_id, '\\x00' from personal_data.key_blocks, generate_series(500, 1, -1) number
+       where id = 'index'`,
+  );
+  const [db, restored] = [connectPostgres({ ...database, log }), connectPostgres({ ...other, log })];
+  t.teardown(() => Promise.all([db.destroy(), restored.destroy()]));
+  const lines = await Readable.from(readKeyTables(db, new Set())).toArray();
+  t.is(lines.length, 502);
+  const unknown = Readable.from([...lines, '{"table":"of_a_newer_release","row":{}}']);
+  await t.throwsAsync(writeKeyTables(restored, unknown), { message: /table that is not known/ });
+  t.deepEqual(await query(other.url, `select to_regnamespace('personal_data') as made`), [{ made: null }]);
+  await writeKeyTables(restored, Readable.from(lines));
+  t.is((await restored('personal_data.key_blocks')).length, 502);
+});
+
 test('a destroyed key opens in no process, and its neighbours still do', async (t) => {
   const database = await createDatabase();
   const [writer, reader] = [startProcess(t, database), startProcess(t, database)];
