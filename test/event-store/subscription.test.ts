@@ -307,12 +307,16 @@ test.serial('with maxFailures it gives up after so many, and says why', async (t
 test.serial(
   'of an outage that lasts, lines are written once a minute, also when subscriptions begin again',
   async (t) => {
-    const store = open(t, await freePort(), { runtime: testRuntime({ sleep: () => Promise.resolve() }) });
+    const pausesMs: number[] = [];
+    const sleep = async (ms: number) => void pausesMs.push(ms);
+    const store = open(t, await freePort(), { runtime: testRuntime({ sleep }) });
     const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 50 };
     for (let times = 0; times < 3; times += 1)
       await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next());
     // Of the 147 failures; a few reasons take turns.
     t.true(store.logged.length >= 5 && store.logged.length <= 15, `${store.logged.length}`);
+    t.true(Math.max(...pausesMs) <= 2_000);
+    t.true(new Set(pausesMs).size > 20, 'not in step with other processes');
   },
 );
 
