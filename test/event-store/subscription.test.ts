@@ -1,4 +1,5 @@
 /** Subscriptions: order, checkpoints, a slow consumer, letting go, and coming back after every kind of end. */
+import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from '@ledger/event-store/errors.ts';
 import {
@@ -9,6 +10,8 @@ import {
   type SubscriptionMessage,
 } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
+import { closeClient, createClient } from '@ledger/event-store/new-client.ts';
+import { subscribe } from '@ledger/event-store/subscription.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { until } from '../embedded/helpers.ts';
@@ -273,6 +276,17 @@ test.serial('a subscription that has ended leaves no connection behind', async (
   // gRPC looks every 10 s for connections that no channel uses.
   await until(() => wire.connections.size === 0);
   t.pass();
+});
+
+test.serial('a subscription that has ended leaves nothing at a signal that lives on', async (t) => {
+  const { port } = await startServer(t);
+  const client = createClient(`esdb://127.0.0.1:${port}?tls=false`);
+  t.teardown(() => closeClient(client));
+  const { signal } = new AbortController();
+  const dependencies = { client, runtime: testRuntime(), log: { warn: () => t.fail() } };
+  for await (const { kind } of subscribe({ streamPrefixes: ['any'], after: null, signal }, dependencies))
+    if (kind === 'caught_up') break;
+  t.deepEqual(getEventListeners(signal, 'abort'), []);
 });
 
 test.serial('closing ends subscriptions', async (t) => {
