@@ -12,6 +12,7 @@ import {
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import { closeClient, createClient } from '@ledger/event-store/new-client.ts';
 import { subscribe } from '@ledger/event-store/subscription.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { until } from '../embedded/helpers.ts';
@@ -299,9 +300,11 @@ test.serial('closing ends subscriptions', async (t) => {
 });
 
 test.serial('an abort ends a subscription that waits to resume, or has not begun', async (t) => {
-  const store = open(t, await freePort());
+  const sleep: Runtime['sleep'] = (_, signal) =>
+    new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
+  const store = open(t, await freePort(), { runtime: testRuntime({ sleep }) });
   const waiting = collect(store);
-  await until(() => store.logged.length > 3);
+  await until(() => store.logged.length > 0);
   await waiting.stop();
   for await (const _ of store.subscribe({ streamPrefixes: [''], after: null, signal: AbortSignal.abort() }))
     t.fail();
@@ -435,4 +438,6 @@ test.serial('the events up to the end of the log, and no further', async (t) => 
   t.deepEqual(await revisionsUnless(never), [0, 1, 2]);
   const reason = new Error('enough');
   t.is(await t.throwsAsync(revisionsUnless(AbortSignal.abort(reason))), reason);
+  await store.close();
+  await t.throwsAsync(revisionsUnless(never), { instanceOf: EventStoreUnavailable });
 });

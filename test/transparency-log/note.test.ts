@@ -176,6 +176,7 @@ test('what does not have the form of a note, a key or a checkpoint is refused', 
     `a\n1\n${root}`,
     `\n1\n${root}\n`,
     `a\n1\n${root.slice(1)}\n`,
+    `a\n1\n${root.replace('Ro=', 'Rp=')}\n`,
     `a\n1\n${root}\n\n`,
   ])
     t.is(parseCheckpoint(text), null, JSON.stringify(text));
