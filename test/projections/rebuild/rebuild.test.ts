@@ -503,6 +503,24 @@ test.serial('before the projection ever ran, and when it has stopped, its tables
 const compare = (projection: Projection, parts: Stores, limit = 10) =>
   compareWithFresh({ ...options(projection, parts), limit });
 
+test.serial(
+  'the rows of streams are compared as they are in one snapshot, if they are of this version',
+  async (t) => {
+    const parts = await serving(t, payments, 3);
+    const { db } = parts.database;
+    const stores = { db, personalData, eventStore: parts.store.eventStore };
+    const named = { ids: ['1'], streams: ['payment-1'] };
+    const project: Projection['project'] = async (events, trx, reader) => {
+      await db.raw(`update payments.payments set amount_sen = amount_sen + 1 where transaction_id = '1'`);
+      await payments.project(events, trx, reader);
+    };
+    t.like(await compareStreams(stores, { ...payments, project }, named), { rows: 2, differences: [] });
+    t.is((await compareStreams(stores, payments, named)).differences.length, 1, 'in the next one');
+    const later = { ...payments, version: payments.version + 1 };
+    t.deepEqual(await compareStreams(stores, later, named), { rows: 0, differences: [], more: 0 });
+  },
+);
+
 test.serial('rows that were edited, removed and added by hand are told, and no value of them', async (t) => {
   const parts = await serving(t, payments);
   const { db } = parts.database;
