@@ -170,7 +170,9 @@ test('a destroyed key opens in no process, and its neighbours still do', async (
   for (const process of [writer, reader]) {
     t.deepEqual(await process.open(gone, place), { kind: 'open', value: 'Aminah' });
   }
-  await reader.store.destroy([gone.key]);
+  const unrecorded = reader.store.destroy([gone.key], () => Promise.reject(new Error('not recorded')));
+  await t.throwsAsync(unrecorded, { message: 'not recorded' });
+  t.is(await reader.store.destroy([gone.key]), 1, 'it was not destroyed before');
   const blocks = () =>
     query(database.url, `select sealed from personal_data.key_blocks where id = '${gone.key.split('.')[0]}'`);
   const before = await blocks();

@@ -87,6 +87,7 @@ test.serial('an erasure that was interrupted after the keys is completed by the 
   await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
   await until(async () => (await ledger.open(id)).access.kind === 'erased');
   t.deepEqual((await ledger.open(id)).access, { kind: 'erased', at: null });
+  await ledger.erasures.begin([{ subject: id, reason: 'retention', actor: 'reactor:retention' }]);
   const pass = createRetentionPass({ ...ledger, erase: ledger.erase, retention: null, log });
   ledger.setNow(new Date(Date.now() + 120_000).toISOString());
   await pass(new AbortController().signal);

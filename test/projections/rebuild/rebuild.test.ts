@@ -518,6 +518,7 @@ test.serial(
     t.is((await compareStreams(stores, payments, named)).differences.length, 1, 'in the next one');
     const later = { ...payments, version: payments.version + 1 };
     t.deepEqual(await compareStreams(stores, later, named), { rows: 0, differences: [], more: 0 });
+    await t.throwsAsync(compare(later, parts), { instanceOf: RebuildRefused, message: /are of version/ });
   },
 );
 
