@@ -181,6 +181,12 @@ test('a destroyed key opens in no process, and its neighbours still do', async (
   for (const process of [writer, reader]) {
     await until(async () => (await process.open(gone, place)).kind === 'erased');
     t.deepEqual(await process.open(kept, place), { kind: 'open', value: 'Badrul' });
+    const beyond = { ...kept, key: kept.key.replace(/\d+$/, String(keysPerBlock)) };
+    t.deepEqual(
+      await process.open(beyond, place),
+      { kind: 'unavailable', isLost: true },
+      'there is no such key',
+    );
   }
 });
 
