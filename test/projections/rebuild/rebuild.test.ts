@@ -664,14 +664,17 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
 
 test.serial('what the serving tables take while the copy is made is compared, too', async (t) => {
   const parts = await serving(t, payments, 3);
+  const asked: boolean[] = [];
   const during: Projection = {
     ...payments,
     async *eventsAhead(_, __, since) {
+      asked.push(since === null);
       if (since === null) await take(parts, 'payments', 'late');
       yield [];
     },
   };
   t.deepEqual((await compare(during, parts)).differences, []);
+  t.deepEqual(asked, [true, false], 'and once more for what is ahead since, while nobody writes');
 });
 
 test.serial('a comparison during which a rebuild replaces the tables begins again', async (t) => {
