@@ -14,7 +14,7 @@ import {
 } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';
-import { KeysUnavailable, type Sealed } from '@ledger/personal-data/sealed.ts';
+import { KeysUnavailable, openOrWait, type Sealed } from '@ledger/personal-data/sealed.ts';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test, { type ExecutionContext } from 'ava';
@@ -614,6 +614,7 @@ test('while the store is away, a block serves for an hour and not for longer', a
   t.is((await reader.open(sealed, place)).kind, 'open');
   clock.nowMs = 3_600_000;
   t.deepEqual(await reader.open(sealed, place), { kind: 'unavailable', isLost: false });
+  await t.throwsAsync(openOrWait(reader.open, sealed, place), { instanceOf: KeysUnavailable });
 });
 
 test('Postgres holds no key in plain text', async (t) => {

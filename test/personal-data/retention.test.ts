@@ -106,6 +106,8 @@ test.serial('an erasure that was interrupted after the event still removes the c
   const id = await ledger.pay(1);
   const interrupted = createErase({ ...ledger.parts, onErased: () => Promise.reject(new Error('killed')) });
   await t.throwsAsync(interrupted(ledger.asked(id)), { message: 'killed' });
+  const unclean = createErase({ ...ledger.parts, onErased: async () => false });
+  t.deepEqual(await unclean(ledger.asked(id)), [], 'some copies are left');
   const pass = createRetentionPass({ ...ledger, retention: null, log });
   await pass(new AbortController().signal);
   t.deepEqual(ledger.copies, [], 'what has just begun may be under way');
