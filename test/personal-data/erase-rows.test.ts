@@ -82,6 +82,14 @@ test.serial(
       t.deepEqual(await found(text), [written], text);
     t.deepEqual(await found('Aminah'), [], 'a name is not a person');
     t.deepEqual(await found('0123456789'), []);
+    const away = createPersonalData({
+      store: { ...ledger.openKeyStore(), read: () => Promise.reject(new Error('away')) },
+      listen: () => ({ stop: async () => undefined }),
+      log,
+      runtime: ledger.runtime,
+    });
+    const inVain = findByPayer('900101145678', { ...ledger, personalData: away });
+    await t.throwsAsync(inVain, { instanceOf: KeysUnavailable }, 'otherwise payments would be left out');
 
     await ledger.erase(ledger.asked(id));
     await ledger.caughtUp();
