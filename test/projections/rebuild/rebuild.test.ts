@@ -255,6 +255,20 @@ test.serial(
   },
 );
 
+test.serial('new tables have at once whatever the ones had that they replace', async (t) => {
+  const parts = await start(t);
+  const running = run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments'], 3);
+  const { db } = parts.database;
+  const schema = 'payments_rebuild';
+  const shadow = await openShadowTables({ ...options(payments, parts), schema });
+  await shadow.catchUp(parts.store.eventStore.head);
+  await take(parts, 'payments', 'late');
+  await running.stop();
+  await cutOver(db, { projection: payments, shadow, schema, request: null, durationMs: 1 });
+  t.is((await rowsOf(parts, 'payments.payments')).length, 4);
+});
+
 test.serial(
   'a cutover that waits for whoever changes tables gives up in time, and is tried again',
   async (t) => {
