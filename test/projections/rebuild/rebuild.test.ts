@@ -340,6 +340,8 @@ test.serial(
     await fill(parts, ['payments']);
     await parts.database.db.raw('alter table payments.exceptions rename merchant_code to agency');
     await t.throwsAsync(rebuild(options({ ...payments, version: 1 }, parts)), { instanceOf: RebuildRefused });
+    const newest = { ...payments, version: payments.version + 1 };
+    await openShadowTables({ ...options(newest, parts), schema: 'payments_rebuild' });
     await rebuild(options(payments, parts));
     t.is((await statusOf(parts.database.db, 'payments'))?.version, payments.version);
     await append(parts.store.eventStore, 'after', [paymentRequested()]);
