@@ -436,6 +436,14 @@ test.serial('a reader that takes its time keeps the old tables until it is done'
   await reader.commit();
   await rebuilding;
   t.deepEqual(await schemas(parts), ['payments']);
+
+  await db.transaction(async (another) => {
+    await another.raw('select from payments.payments');
+    const interrupt = new AbortController();
+    const interrupted = options(payments, parts, { signal: interrupt.signal });
+    await rebuild({ ...interrupted, onSwapped: async () => interrupt.abort() });
+    t.true((await schemas(parts)).includes('payments_old'), 'the rebuild is done, and these are left');
+  });
 });
 
 test.serial('what was granted on the tables is granted on the new ones', async (t) => {
