@@ -155,12 +155,13 @@ test('files: a missing one is reported once, half a one is not adopted, and what
   const used = new Set<string>();
   const watching = setInterval(() => used.add(config.gateway.secret), 20);
   t.teardown(() => clearInterval(watching));
-  for (const part of ['', 'se', 'seco', 'second']) {
-    writeFileSync(secret, part);
+  const second = 'the-second-one';
+  for (let length = 0; length <= second.length; length += 2) {
+    writeFileSync(secret, second.slice(0, length));
     await sleep(300);
   }
-  await until(() => config.gateway.secret === 'second');
-  t.deepEqual([...used.add(config.gateway.secret)], ['first', 'second']);
+  await until(() => config.gateway.secret === second);
+  t.deepEqual([...used.add(config.gateway.secret)], ['first', second]);
 
   logged.length = 0;
   rmSync(secret);
