@@ -61,6 +61,18 @@ test('a signal during the start stops what runs, and nothing more is started', a
   t.is((await run).stdout, 'stopping\nsecond stopped\nfirst stopped\nstopped\n');
 });
 
+test('an error that nobody catches is logged, and ends the program', async (t) => {
+  const program = `
+    import { runUntilSignal } from '${new URL('../../src/roles/lifecycle.ts', import.meta.url)}';
+    const log = { info() {}, fatal: ({ err }, message) => console.log(err.message, message) };
+    await runUntilSignal(log, async () => {
+      setTimeout(() => { throw new Error('a fault:'); });
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  t.deepEqual([code, stdout], [70, 'a fault: an error was not caught: the process ends\n']);
+});
+
 /** A program that gets this signal again after `pauseMs`, while it stops. */
 async function signalledTwice(pauseMs: number): Promise<{ code: number | null; stdout: string }> {
   const program = `
