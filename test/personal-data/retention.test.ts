@@ -32,6 +32,9 @@ test.serial('personal data that arrive after an erasure are erased by the next p
   t.is((await ledger.open(id)).results.at(-1)?.buyerName, '');
   t.deepEqual((await ledger.load(id)).personalData.keys, []);
   t.is((await ledger.open(other)).access.kind, 'open');
+  await ledger.caughtUp();
+  const holding = { before: ledger.runtime.now(), again: false, after: '', limit: 10 };
+  t.deepEqual(await findHolding(ledger.db, holding), [other], 'nothing else is loaded again every minute');
 });
 
 test.serial('a payment that cannot be erased keeps no other waiting', async (t) => {
