@@ -168,8 +168,12 @@ test.serial(
     const its = ['email.eml', 'notice-1.eml', 'notice-2.eml'].map((name) => `${idOf(1)}-${name}`);
     for (const name of [...others, ...its, `.${idOf(1)}-email-${randomUUID()}`])
       await writeFile(join(outbox, name), 'To: aminah@example.my');
+    await db.raw('create table checkpoints (name text primary key, updated_at timestamptz not null)');
+    await db.raw('create schema details_rebuild');
     t.deepEqual(await eraser.erase(asked(idOf(1))), [idOf(1)]);
     t.deepEqual((await readdir(outbox)).toSorted(), others.toSorted());
+    const { rows } = await db.raw(`select to_regnamespace('details_rebuild') as left`);
+    t.deepEqual(rows, [{ left: null }], 'and whatever a rebuild has left');
   },
 );
 
