@@ -32,12 +32,18 @@ test.serial('the first event of the requested streams after a position; null at 
 });
 
 test.serial('many at once, and none is left open', async (t) => {
-  const store = open(t, (await startServer(t)).port);
-  await store.append('user-1', range(300).map(newEvent), 'no_stream');
+  const server = await startServer(t);
+  const wire = await startWire(t, server.port);
+  const [writer, store] = [open(t, server.port), open(t, wire.port)];
+  await writer.append('user-1', range(300).map(newEvent), 'no_stream');
   const found = await Promise.all(
     range(100).map(() => store.firstAfter({ streamPrefixes, after: null, signal: never() })),
   );
   t.true(found.every((event) => event?.revision === 0));
+  const before = wire.bytes.answers;
+  await writer.append('user-2', [newEvent('x'.repeat(30_000))], 'no_stream');
+  await store.load('payment-none');
+  t.true(wire.bytes.answers - before < 30_000);
 });
 
 test.serial('a connection that is closed leaves no socket open', async (t) => {

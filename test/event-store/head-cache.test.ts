@@ -85,13 +85,19 @@ test('the time of an answer is that of its question', async (t) => {
   const { heads, pass } = start();
   const slow = heads.watch({
     ...eventStore,
+    async append(...args) {
+      const appended = await eventStore.append(...args);
+      pass(knownForMs);
+      return appended;
+    },
     async load(name) {
       const found = await eventStore.load(name);
       pass(knownForMs);
       return found;
     },
   });
-  await eventStore.append('f', [event()], 'no_stream');
+  await slow.append('f', [event()], 'no_stream');
+  t.is(heads.revisionOf('f'), null);
   await slow.load('f');
   t.is(heads.revisionOf('f'), null);
 });

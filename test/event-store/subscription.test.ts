@@ -1,4 +1,5 @@
 /** Subscriptions: order, checkpoints, a slow consumer, letting go, and coming back after every kind of end. */
+import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe } from '@ledger/event-store/errors.ts';
 import {
@@ -9,6 +10,9 @@ import {
   type SubscriptionMessage,
 } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
+import { closeClient, createClient } from '@ledger/event-store/new-client.ts';
+import { subscribe } from '@ledger/event-store/subscription.ts';
+import type { Runtime } from '@ledger/kernel/runtime.ts';
 import test from 'ava';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { until } from '../embedded/helpers.ts';
@@ -275,6 +279,17 @@ test.serial('a subscription that has ended leaves no connection behind', async (
   t.pass();
 });
 
+test.serial('a subscription that has ended leaves nothing at a signal that lives on', async (t) => {
+  const { port } = await startServer(t);
+  const client = createClient(`esdb://127.0.0.1:${port}?tls=false`);
+  t.teardown(() => closeClient(client));
+  const { signal } = new AbortController();
+  const dependencies = { client, runtime: testRuntime(), log: { warn: () => t.fail() } };
+  for await (const { kind } of subscribe({ streamPrefixes: ['any'], after: null, signal }, dependencies))
+    if (kind === 'caught_up') break;
+  t.deepEqual(getEventListeners(signal, 'abort'), []);
+});
+
 test.serial('closing ends subscriptions', async (t) => {
   const store = open(t, (await startServer(t)).port);
   const endless = collect(store);
@@ -285,9 +300,11 @@ test.serial('closing ends subscriptions', async (t) => {
 });
 
 test.serial('an abort ends a subscription that waits to resume, or has not begun', async (t) => {
-  const store = open(t, await freePort());
+  const sleep: Runtime['sleep'] = (_, signal) =>
+    new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
+  const store = open(t, await freePort(), { runtime: testRuntime({ sleep }) });
   const waiting = collect(store);
-  await until(() => store.logged.length > 3);
+  await until(() => store.logged.length > 0);
   await waiting.stop();
   for await (const _ of store.subscribe({ streamPrefixes: [''], after: null, signal: AbortSignal.abort() }))
     t.fail();
@@ -307,12 +324,16 @@ test.serial('with maxFailures it gives up after so many, and says why', async (t
 test.serial(
   'of an outage that lasts, lines are written once a minute, also when subscriptions begin again',
   async (t) => {
-    const store = open(t, await freePort(), { runtime: testRuntime({ sleep: () => Promise.resolve() }) });
+    const pausesMs: number[] = [];
+    const sleep = async (ms: number) => void pausesMs.push(ms);
+    const store = open(t, await freePort(), { runtime: testRuntime({ sleep }) });
     const asking = { streamPrefixes: [''], after: null, signal: never, maxFailures: 50 };
     for (let times = 0; times < 3; times += 1)
       await t.throwsAsync(store.subscribe(asking)[Symbol.asyncIterator]().next());
     // Of the 147 failures; a few reasons take turns.
     t.true(store.logged.length >= 5 && store.logged.length <= 15, `${store.logged.length}`);
+    t.true(Math.max(...pausesMs) <= 2_000);
+    t.true(new Set(pausesMs).size > 20, 'not in step with other processes');
   },
 );
 
@@ -321,6 +342,52 @@ test('the reason of a failure is the same each time, without its time of day', (
     '14 UNAVAILABLE: No connection established. Last error: Error: certificate has expired (2026-11-27T10:19:46.635Z). Resolution note: ',
   );
   t.is(describe(failed), 'certificate has expired');
+});
+
+test.serial(
+  'interrupted again and again, it goes on after the last message that was handed over',
+  async (t) => {
+    const server = await startServer(t);
+    const writer = open(t, server.port);
+    await writer.append('user-1', range(1_000).map(newEvent), 'no_stream');
+    const wire = await startWire(t, server.port);
+    const positions: bigint[] = [];
+    let interruptions = 0;
+    const asking = { streamPrefixes: ['payment-'], after: null, signal: never, maxFailures: 3 };
+    for await (const message of open(t, wire.port).subscribe(asking)) {
+      if (message.kind !== 'caught_up') {
+        const { position } = message.kind === 'event' ? message.event : message;
+        positions.push(position.commit);
+        continue;
+      }
+      if (interruptions === 4) break;
+      await writer.append(`payment-${interruptions}`, [newEvent()], 'no_stream');
+      interruptions += 1;
+      wire.cut();
+    }
+    t.true(positions.length > 4);
+    t.deepEqual(
+      positions,
+      positions.toSorted((a, b) => Number(a - b)),
+    );
+  },
+);
+
+test.serial('a log that is replaced meanwhile by one without the last event is another one', async (t) => {
+  const first = await startInProcess();
+  const sleep = () => new Promise<void>(setImmediate);
+  const store = open(t, first.port, { runtime: testRuntime({ sleep }) });
+  await appendMany(store, 'payment-1', 3);
+  const asking = { streamPrefixes: ['payment-'], after: null, processed: null, signal: never };
+  const messages = store.subscribe(asking)[Symbol.asyncIterator]();
+  for (const _ of range(3)) t.is((await messages.next()).value?.kind, 'event');
+  await first.close();
+  const copy = await startServer(t, first.port);
+  await appendMany(open(t, copy.port), 'payment-1', 3);
+  const untilBroken = async () => {
+    while (!(await messages.next()).done);
+  };
+  await t.throwsAsync(untilBroken(), { instanceOf: LogReplaced, message: /The log has no event/ });
 });
 
 test.serial('a log that ends before what was read of it is another one', async (t) => {
@@ -371,4 +438,6 @@ test.serial('the events up to the end of the log, and no further', async (t) => 
   t.deepEqual(await revisionsUnless(never), [0, 1, 2]);
   const reason = new Error('enough');
   t.is(await t.throwsAsync(revisionsUnless(AbortSignal.abort(reason))), reason);
+  await store.close();
+  await t.throwsAsync(revisionsUnless(never), { instanceOf: EventStoreUnavailable });
 });

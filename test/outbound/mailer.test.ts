@@ -128,11 +128,14 @@ for (const to of [
   });
 
 test('a 5xx about a recipient or a content refuses the email', async (t) => {
-  const recipient = await startServer(t, { onRcptTo: (_, __, done) => done(answering(550)) });
-  t.deepEqual(await sendTo(recipient.url), {
-    kind: 'refused',
-    reason: 'the mail server answered 550 to RCPT TO',
-  });
+  for (const answer of ['Not welcome', '5.1.1 User unknown', '5.2.1 Mailbox disabled']) {
+    const refusal = Object.assign(new Error(answer), { responseCode: 550 });
+    const recipient = await startServer(t, { onRcptTo: (_, __, done) => done(refusal) });
+    t.deepEqual(await sendTo(recipient.url), {
+      kind: 'refused',
+      reason: 'the mail server answered 550 to RCPT TO',
+    });
+  }
   const content = await startServer(t, {
     onData: (stream, _, done) => stream.resume().on('end', () => done(answering(554))),
   });
@@ -269,6 +272,7 @@ test('without a server each email becomes a complete file that only its owner ca
   t.deepEqual(await readdir(outboxDir), ['0123456789ABCDEFGHJKMNPQRS-email.eml']);
   const file = join(outboxDir, '0123456789ABCDEFGHJKMNPQRS-email.eml');
   t.is((await stat(file)).mode & 0o777, 0o600);
+  t.is((await stat(outboxDir)).mode & 0o777, 0o700);
   const parsed = await PostalMime.parse(await readFile(file));
   t.is(parsed.text?.trim(), mail().text);
   t.deepEqual(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer), pdf);

@@ -1,5 +1,7 @@
 // Requests to addresses that others chose: where they may go, and how little of a receiver's misbehaviour they bear.
+import { createSocket } from 'node:dgram';
 import type { LookupOptions } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,8 +13,8 @@ import {
   isPublicAddress,
 } from '@ledger/outbound/address-guard.ts';
 import { createOutbound, NoAnswer } from '@ledger/outbound/post.ts';
-import test from 'ava';
-import { startReceiver, status } from '../reactors/receiver.ts';
+import test, { type ExecutionContext } from 'ava';
+import { hang, startReceiver, status } from '../reactors/receiver.ts';
 import { testRuntime } from '../support/runtime.ts';
 
 const allowHosts = ['127.0.0.1'];
@@ -22,7 +24,10 @@ const request = (url: string, signal = AbortSignal.timeout(60_000)) => ({
   body: '{"a":"1"}',
   signal,
 });
+const limits = { runtime: testRuntime(), allowHosts, httpsOnly: false, timeoutMs: 3_600_000 };
 const post = createOutbound({ runtime: testRuntime(), allowHosts, httpsOnly: false });
+/** Waits for an answer for as long as no test runs. */
+const patient = createOutbound(limits);
 
 const notPublic = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.0.1'],
@@ -95,6 +100,66 @@ test('a name is connected to at its addresses, and an allowed one at whatever th
   t.deepEqual(await found('localhost', { family: 4 }), ['127.0.0.1', 4]);
 });
 
+/** A name server that answers every question about a name with these addresses: 4 or 16 bytes each, in hexadecimal. */
+async function startNameServer(t: ExecutionContext, addressesOf: Readonly<Record<string, string[]>>) {
+  const server = createSocket('udp4', (query, { port, address }) => {
+    const end = query.indexOf(0, 12) + 5;
+    const name = query.toString('latin1', 13, end - 5).replaceAll(/[^a-z]/g, '.');
+    const type = query.readUInt16BE(end - 4);
+    const found = (addressesOf[name] ?? []).filter((each) => each.length === (type === 1 ? 8 : 32));
+    const answers = found.map(
+      (each) => `c00c${type === 1 ? '0001' : '001c'}000100000000${type === 1 ? '0004' : '0010'}${each}`,
+    );
+    const counts = `81800001000${found.length}00000000`;
+    const parts = [
+      query.subarray(0, 2),
+      Buffer.from(counts, 'hex'),
+      query.subarray(12, end),
+      Buffer.from(answers.join(''), 'hex'),
+    ];
+    server.send(Buffer.concat(parts), port, address);
+  }).bind(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { resolve4 } = Resolver.prototype;
+  Resolver.prototype.resolve4 = function (this: Resolver, ...given: Parameters<typeof resolve4>) {
+    this.setServers([`127.0.0.1:${server.address().port}`]);
+    return resolve4.apply(this, given);
+  } as typeof resolve4;
+  t.teardown(() => {
+    Resolver.prototype.resolve4 = resolve4;
+    server.close();
+  });
+}
+
+test.serial(
+  'name servers are asked for addresses of both kinds: either may be missing, and each is checked',
+  async (t) => {
+    const [four, six, own] = ['01010101', '26064700000000000000000000001111', `${'0'.repeat(31)}1`];
+    await startNameServer(t, {
+      'four.example': [four],
+      'six.example': [six],
+      'both.example': [four, six],
+      'own.example': [four, own],
+      'ownsix.example': [own],
+    });
+    const lookup = createGuardedLookup(new Set());
+    const found = (host: string) =>
+      new Promise((resolve, reject) => {
+        lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)));
+      });
+    const [v4, v6] = [
+      { address: '1.1.1.1', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ];
+    t.deepEqual(await found('four.example'), [v4]);
+    t.deepEqual(await found('six.example'), [v6]);
+    t.deepEqual(await found('both.example'), [v4, v6]);
+    for (const host of ['own.example', 'ownsix.example'])
+      await t.throwsAsync(found(host), { instanceOf: AddressRefused });
+    await t.throwsAsync(found('none.example'), { code: 'ENODATA' });
+  },
+);
+
 test('a name is looked up once per request, and that answer is the one connected to', async (t) => {
   const receiver = await startReceiver(t);
   // Rebinding: public when it is checked, private when somebody looked again.
@@ -128,6 +193,8 @@ test('a connection serves several requests, for some seconds', async (t) => {
   nowMs += 4_000;
   await send();
   t.is(connections.length, 2);
+  const [idle] = connections;
+  if (idle?.closed === false) await once(idle, 'close');
   // The receiver closes the connection while the next request is on its way.
   server.once('request', () => connections[1]?.destroy());
   t.like(await post(request(url)), { status: 200, isRepeat: true });
@@ -150,8 +217,6 @@ test('a connection serves several requests, for some seconds', async (t) => {
   server.once('request', () => server.close().closeAllConnections());
   const ended = await t.throwsAsync<NoAnswer>(send(), { message: 'connection refused' });
   t.true(ended?.wasConnected);
-  const [idle] = connections;
-  if (idle?.closed === false) await once(idle, 'close');
 });
 
 test('allowing a host does not allow another one on the same port', async (t) => {
@@ -186,6 +251,7 @@ test('body and headers arrive as given', async (t) => {
   t.is(received?.body, '{"a":"1"}');
   t.like(received?.headers, { 'content-type': 'application/json', 'user-agent': 'test' });
   t.is(received?.headers['content-length'], '9');
+  t.is(received?.headers['accept-encoding'], undefined, 'a compressed answer would not be read');
 });
 
 test('a redirect is an answer, not followed', async (t) => {
@@ -249,8 +315,8 @@ test('an answer that arrives byte by byte is read for a limited time', async (t)
       dripping = false;
     });
   });
-  t.is((await post(request(receiver.url))).status, 200);
   t.timeout(20_000);
+  t.is((await patient(request(receiver.url))).status, 200);
   while (dripping) await new Promise((resolve) => setTimeout(resolve, 20));
   t.false(dripping);
 });
@@ -258,10 +324,28 @@ test('an answer that arrives byte by byte is read for a limited time', async (t)
 test('a request to a hanging receiver ends when the signal aborts', async (t) => {
   const given = new AbortController();
   const receiver = await startReceiver(t, () => given.abort(new DOMException('It is over', 'TimeoutError')));
-  await t.throwsAsync(post(request(receiver.url, given.signal)), {
+  t.timeout(20_000);
+  await t.throwsAsync(patient(request(receiver.url, given.signal)), {
     instanceOf: NoAnswer,
     message: 'no answer in time',
   });
+});
+
+test('whoever never answers is given up: a name server, a server without TLS, a receiver', async (t) => {
+  t.timeout(20_000);
+  const receiver = await startReceiver(t, hang);
+  const silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const resolve = () => new Promise<never>(() => {});
+  const hasty = { ...limits, connectTimeoutMs: 200, resolve };
+  for (const [options, url, failure] of [
+    [hasty, 'http://merchant.example/', { message: 'no connection in time', wasConnected: false }],
+    [hasty, `https://127.0.0.1:${port}/`, { message: 'no connection in time', wasConnected: false }],
+    [{ ...limits, timeoutMs: 200 }, receiver.url, { message: 'no answer in time', wasConnected: true }],
+  ] as const)
+    t.like(await t.throwsAsync(createOutbound(options)(request(url)), { instanceOf: NoAnswer }), failure);
 });
 
 test('a connection that is closed without an answer', async (t) => {

@@ -45,11 +45,13 @@ test.serial('what an interrupted rebuild has left holds nothing once a payment i
     return rows.map(({ schemaname }: { schemaname: string }) => schemaname);
   };
   for (const schema of ['details_rebuild', 'details_compare']) await fill(schema);
+  // As a cutover leaves the tables that it replaced, while somebody reads them.
+  await ledger.db.raw('create schema details_old create table generic_details (name text)');
   t.is((await ledger.db('details_rebuild.generic_details'))[0].name, payer.name);
   const leftovers = { ...shadow, databaseUrl: ledger.url };
   await leadNow({ ...leftovers, name: 'details_rebuild' }, async () => {
     await dropLeftovers([details], leftovers);
-    t.deepEqual(await left(), ['details_rebuild'], 'one that is under way is left alone');
+    t.deepEqual(await left(), ['details_old', 'details_rebuild'], 'one that is under way is left alone');
   });
   await dropLeftovers([details], { ...leftovers, unlessSince: new Date(Date.now() - 3_600_000) });
   t.deepEqual(await left(), ['details_rebuild'], 'one that took events lately can be continued');
@@ -82,6 +84,14 @@ test.serial(
       t.deepEqual(await found(text), [written], text);
     t.deepEqual(await found('Aminah'), [], 'a name is not a person');
     t.deepEqual(await found('0123456789'), []);
+    const away = createPersonalData({
+      store: { ...ledger.openKeyStore(), read: () => Promise.reject(new Error('away')) },
+      listen: () => ({ stop: async () => undefined }),
+      log,
+      runtime: ledger.runtime,
+    });
+    const inVain = findByPayer('900101145678', { ...ledger, personalData: away });
+    await t.throwsAsync(inVain, { instanceOf: KeysUnavailable }, 'otherwise payments would be left out');
 
     await ledger.erase(ledger.asked(id));
     await ledger.caughtUp();

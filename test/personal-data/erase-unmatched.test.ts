@@ -90,6 +90,7 @@ test.serial('a result in quarantine is erased by its id, with its payer, and by 
   const seen: string[] = [];
   const erase: typeof ledger.erase = async (asked, options) => {
     seen.push(...asked.map((each) => each.subject));
+    t.truthy(options?.unlessSince, 'a row may be behind');
     return await ledger.erase(asked, options);
   };
   const later = createRetentionPass({ ...ledger, erase, retention: { count: 7, unit: 'years' }, log });

@@ -2,6 +2,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPersonalData } from '@ledger/personal-data/personal-data.ts';
+import { holding, holdsNothing, sealedValuesOf } from '@ledger/personal-data/sealed.ts';
 import test, { type ExecutionContext } from 'ava';
 import { headOf } from '../../src/commands/execute.ts';
 import { paymentDecider } from '../../src/commands/payment.ts';
@@ -51,6 +52,11 @@ test.serial(
     t.deepEqual(after.access, { kind: 'erased', at: '2026-11-20T02:00:00.000Z' });
     t.is(after.request.payer.name, '');
     t.is(after.results[0]?.buyerName, '');
+    const stream = paymentStream(id);
+    const sealed = (await ledger.eventStore.load(stream)).flatMap(({ data }) => sealedValuesOf(data));
+    t.true(sealed.length > 2);
+    for (const { field, value } of sealed)
+      await until(async () => (await ledger.personalData.open(value, { stream, field })).kind === 'erased');
     for (const each of [
       'status',
       'receipt',
@@ -65,6 +71,14 @@ test.serial(
     t.like((await ledger.open(other)).request, { payer }, 'another payment of the same person');
   },
 );
+
+test('whatever events hold, sealed or in plain text, is held until it is erased', (t) => {
+  const events = [
+    { personal: { plain: 'Aminah' } },
+    ...['a.1', 'a.2', 'a.1'].map((key) => ({ evidence: { key } })),
+  ];
+  t.deepEqual(events.reduce(holding, holdsNothing), { keys: ['a.1', 'a.2'], plain: true, erasedAt: null });
+});
 
 test.serial('erasing again changes nothing, and an unknown payment is refused', async (t) => {
   const ledger = await start(t);
@@ -154,8 +168,12 @@ test.serial(
     const its = ['email.eml', 'notice-1.eml', 'notice-2.eml'].map((name) => `${idOf(1)}-${name}`);
     for (const name of [...others, ...its, `.${idOf(1)}-email-${randomUUID()}`])
       await writeFile(join(outbox, name), 'To: aminah@example.my');
+    await db.raw('create table checkpoints (name text primary key, updated_at timestamptz not null)');
+    await db.raw('create schema details_rebuild');
     t.deepEqual(await eraser.erase(asked(idOf(1))), [idOf(1)]);
     t.deepEqual((await readdir(outbox)).toSorted(), others.toSorted());
+    const { rows } = await db.raw(`select to_regnamespace('details_rebuild') as left`);
+    t.deepEqual(rows, [{ left: null }], 'and whatever a rebuild has left');
   },
 );
 

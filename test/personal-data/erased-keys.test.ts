@@ -104,8 +104,11 @@ test.serial(
     const { keys } = (await load(id)).personalData;
     const copy: Record<string, unknown>[] = await db('personal_data.key_blocks');
     await erase(asked(id));
-    await db('personal_data.key_blocks').delete();
-    await db('personal_data.key_blocks').insert(copy);
+    const bringBack = async () => {
+      await db('personal_data.key_blocks').delete();
+      await db('personal_data.key_blocks').insert(copy);
+    };
+    await bringBack();
     const erasures = await eventStore.load(paymentStream(id));
     const events = erasures.filter(({ type }) => type === 'PersonalDataErased');
     const none = {} as PersonalDataReader;
@@ -118,5 +121,16 @@ test.serial(
     await t.throwsAsync(killed, { message: 'killed' });
     await db.transaction(async (trx) => await list().project(events, trx, none));
     t.deepEqual(await db('erased_keys.returned').pluck('keys'), [keys.length]);
+
+    await bringBack();
+    const freed: string[] = [];
+    const freeOldVersions = async () => void freed.push('');
+    const freeing = createErasedKeys({ store: { ...parts.store, freeOldVersions }, log });
+    await db.transaction(async (trx) => {
+      await trx.transaction(async (savepoint) => await freeing.project(events, savepoint, none));
+      await new Promise(setImmediate);
+      t.is(freed.length, 0, 'the transaction keeps the old versions');
+    });
+    await until(() => freed.length === 1);
   },
 );

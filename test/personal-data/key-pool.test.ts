@@ -23,6 +23,7 @@ async function fullPool() {
         asked.whileAway += isAway ? 1 : 0;
         return isAway ? Promise.reject(new Error('away')) : store.add(blocks);
       },
+      removeUnused: (ids) => (isAway ? Promise.reject(new Error('away')) : store.removeUnused(ids)),
     },
     reserve: {
       take() {
@@ -121,8 +122,12 @@ test('what the store has lost is stored again, with the keys that were drawn', a
 test('what the store has lost is stored again although no connection was lost: within a minute, and before the end', async (t) => {
   const store = memoryKeyStore();
   let look = () => {};
+  let isAway = false;
   const pool = createKeyPool({
-    store,
+    store: {
+      ...store,
+      missing: (ids) => (isAway ? Promise.reject(new Error('away')) : store.missing(ids)),
+    },
     onAdded: () => undefined,
     ahead: 2 * keysPerBlock,
     runtime: testRuntime({
@@ -140,6 +145,10 @@ test('what the store has lost is stored again although no connection was lost: w
   const before = [...store.blocks.keys()];
   // As if both had been stored in a second primary, which is gone since.
   store.blocks.clear();
+  isAway = true;
+  look();
+  await new Promise(setImmediate);
+  isAway = false;
   look();
   t.true(await until(() => store.blocks.size === 2));
   t.deepEqual([...store.blocks.keys()], before);

@@ -11,12 +11,13 @@ import { testRuntime } from '../support/runtime.ts';
 test.serial(
   'a file is there once the store has its block, readable by its owner, and overwritten when taken',
   async (t) => {
-    const folder = await temporaryFolder(t);
+    const folder = join(await temporaryFolder(t), 'unused-keys');
     const wrapping = wrappingKeys(Buffer.alloc(32, 7).toString('base64'), []);
     const reserve = createKeyReserve({ folder, wrapping, runtime: testRuntime() });
     await t.throwsAsync(reserve.fill({ add: () => Promise.reject(new Error('away')) }), { message: 'away' });
     t.deepEqual(readdirSync(folder), []);
     await reserve.fill({ add: async () => {} });
+    t.is(statSync(folder).mode & 0o777, 0o700);
     const others = await temporaryFolder(t);
     for (const name of readdirSync(folder)) {
       t.is(statSync(join(folder, name)).mode & 0o777, 0o600);

@@ -1,5 +1,5 @@
 // Statements that are made from a table's columns.
-import { givenRows, insertGiven, quoteIdentifier } from '@ledger/postgres/table.ts';
+import { givenRows, indexable, insertGiven, quoteIdentifier } from '@ledger/postgres/table.ts';
 import test from 'ava';
 
 const columns = {
@@ -22,4 +22,10 @@ test('rows come in one parameter, each column with its type, and json as text', 
 
 test('a name is quoted as one, whatever is in it', (t) => {
   t.is(quoteIdentifier('a.b"c?'), '"a.b""c\\?"');
+});
+
+test('whatever a text is, a column can hold and index it', (t) => {
+  t.is(indexable('a\ud800b\0c 张'), 'a\ufffdb\ufffdc 张');
+  t.is(indexable('x'.repeat(201)).length, 200);
+  t.is(indexable(`${'x'.repeat(199)}\u{1f600}`), `${'x'.repeat(199)}\ufffd`, 'cut through a character');
 });

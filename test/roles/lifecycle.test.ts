@@ -1,5 +1,5 @@
 // How what a process has started is stopped.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,6 +60,45 @@ test('a signal during the start stops what runs, and nothing more is started', a
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
   t.is((await run).stdout, 'stopping\nsecond stopped\nfirst stopped\nstopped\n');
 });
+
+test('an error that nobody catches is logged, and ends the program', async (t) => {
+  const program = `
+    import { runUntilSignal } from '${new URL('../../src/roles/lifecycle.ts', import.meta.url)}';
+    const log = { info() {}, fatal: ({ err }, message) => console.log(err.message, message) };
+    await runUntilSignal(log, async () => {
+      setTimeout(() => { throw new Error('a fault:'); });
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  t.deepEqual([code, stdout], [70, 'a fault: an error was not caught: the process ends\n']);
+});
+
+for (const before of ['', `await new Promise((resolve) => process.once('disconnect', resolve));`])
+  test(`a forked program stops when its parent ends, ${before ? 'also before it has begun' : 'later'}`, async (t) => {
+    const file = join(await temporaryFolder(t), 'program.mjs');
+    const program = `
+      import { runUntilSignal } from '${new URL('../../src/roles/lifecycle.ts', import.meta.url)}';
+      setInterval(() => {}, 1_000);
+      process.send('begun');
+      ${before}
+      const log = { info: (fields, message) => console.log(fields.reason ?? message ?? fields) };
+      await runUntilSignal(log, async () => {});
+      process.exit();`;
+    writeFileSync(file, program);
+    const child = fork(file, { execArgv: [], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+    t.teardown(() => child.kill('SIGKILL'));
+    let printed = '';
+    child.stdout?.on('data', (chunk) => {
+      printed += chunk;
+    });
+    await once(child, 'message');
+    if (!before) await until(() => printed === 'started\n');
+    const ended = Promise.all([once(child, 'exit'), child.stdout && once(child.stdout, 'end')]);
+    child.disconnect();
+    t.timeout(20_000);
+    t.deepEqual((await ended)[0], [0, null]);
+    t.is(printed, `${before ? '' : 'started\n'}the parent process ended\nstopped\n`);
+  });
 
 /** A program that gets this signal again after `pauseMs`, while it stops. */
 async function signalledTwice(pauseMs: number): Promise<{ code: number | null; stdout: string }> {
@@ -155,12 +194,13 @@ test('files: a missing one is reported once, half a one is not adopted, and what
   const used = new Set<string>();
   const watching = setInterval(() => used.add(config.gateway.secret), 20);
   t.teardown(() => clearInterval(watching));
-  for (const part of ['', 'se', 'seco', 'second']) {
-    writeFileSync(secret, part);
+  const second = 'the-second-one';
+  for (let length = 0; length <= second.length; length += 2) {
+    writeFileSync(secret, second.slice(0, length));
     await sleep(300);
   }
-  await until(() => config.gateway.secret === 'second');
-  t.deepEqual([...used.add(config.gateway.secret)], ['first', 'second']);
+  await until(() => config.gateway.secret === second);
+  t.deepEqual([...used.add(config.gateway.secret)], ['first', second]);
 
   logged.length = 0;
   rmSync(secret);

@@ -1,7 +1,7 @@
 // Notes and checkpoints: the examples of the C2SP specifications and of golang.org/x/mod/sumdb/note, and a checkpoint of
 // a public log with the cosignatures of public witnesses.
-import { generateKeyPairSync } from 'node:crypto';
-import { forAll, publicKeysIn, sealKeyOf, termText } from '@ledger/transparency-log/key.ts';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { forAll, isSigned, publicKeysIn, sealKeyOf, termText } from '@ledger/transparency-log/key.ts';
 import {
   checkpointText,
   cosignatureLine,
@@ -140,7 +140,10 @@ test('a checkpoint counts if a trusted key has signed it in its term', (t) => {
 
   const terms = [forAll(publicKey), early, late, { publicKey, from: 3, to: 9 }];
   t.deepEqual(publicKeysIn(terms.map(termText).join('\n')), terms);
-  const { publicKey: p256 } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey: p256, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const other = p256.export({ format: 'der', type: 'spki' }).toString('base64');
+  const signature = sign(null, Buffer.from(text), privateKey).toString('base64');
+  t.false(isSigned({ publicKey: other, signature }, text), 'with a key of another kind');
   for (const pem of ['', p256.export({ format: 'pem', type: 'spki' }).toString()])
     t.throws(() => publicKeysIn(pem), { message: /must hold Ed25519 public keys/ });
 });
@@ -176,6 +179,7 @@ test('what does not have the form of a note, a key or a checkpoint is refused', 
     `a\n1\n${root}`,
     `\n1\n${root}\n`,
     `a\n1\n${root.slice(1)}\n`,
+    `a\n1\n${root.replace('Ro=', 'Rp=')}\n`,
     `a\n1\n${root}\n\n`,
   ])
     t.is(parseCheckpoint(text), null, JSON.stringify(text));

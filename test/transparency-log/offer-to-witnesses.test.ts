@@ -8,11 +8,16 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { offerTo } from '@ledger/transparency-log/offer-to-witnesses.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
+import { testRuntime } from '../support/runtime.ts';
 
 const note = 'a note\n\n— log.example AAAAAAAA\n';
 
 /** Offers a checkpoint to a witness that answers so and signs nothing; resolves to the reasons that were logged. */
-async function offerToWitness(t: ExecutionContext, answer: RequestListener): Promise<string[]> {
+async function offerToWitness(
+  t: ExecutionContext,
+  answer: RequestListener,
+  runtime = systemRuntime,
+): Promise<string[]> {
   const server = createServer(answer);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(() => {
@@ -22,7 +27,7 @@ async function offerToWitness(t: ExecutionContext, answer: RequestListener): Pro
   const warned: string[] = [];
   const log = pino({}, { write: (line: string) => void warned.push(JSON.parse(line).reason) });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const offer = offerTo([url], { post: fetch, runtime: systemRuntime, log });
+  const offer = offerTo([url], { post: fetch, runtime, log });
   t.is(await offer(note, async () => []), '');
   return warned;
 }
@@ -52,6 +57,14 @@ test('an endless answer is read for its first 4 KB, also where it is compressed'
     response.on('close', () => endless.destroy());
   });
   t.deepEqual(warned, ['It answered 200']);
+});
+
+test('a witness that never answers, or not to the end, holds up no seal', async (t) => {
+  t.timeout(20_000);
+  const runtime = testRuntime({ timeout: () => AbortSignal.timeout(200) });
+  const silent: RequestListener[] = [() => {}, (_, response) => response.writeHead(200).write('— ')];
+  for (const answer of silent)
+    t.deepEqual(await offerToWitness(t, answer, runtime), ['The operation was aborted due to timeout']);
 });
 
 test('an answer of 200 that would leave the checkpoint without a signature, or unreadable, is not taken', async (t) => {

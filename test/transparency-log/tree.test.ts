@@ -193,6 +193,16 @@ test('what no proof can show: another tree of the same size, a tree that shrank,
   t.is(rootOfInclusion(leaf, { index: 0, size: 1, proof: [other] }), null);
 });
 
+test('a log that signs whatever it likes as a root makes no proof of another length count', (t) => {
+  const [a, b, c, d] = vectors as [Buffer, Buffer, Buffer, Buffer];
+  const [left, right] = [nodeHash(a, b), nodeHash(a, nodeHash(b, c))];
+  t.is(rootOfInclusion(left, { index: 0, size: 2, proof: [] }), null, 'too short');
+  t.false(isConsistent({ size: 3, root: a }, { size: 2, root: left }, [a, b]), 'to a smaller tree');
+  const [before, after] = [nodeHash(d, left), nodeHash(d, right)];
+  t.true(isConsistent({ size: 3, root: left }, { size: 4, root: right }, [b, c, a]));
+  t.false(isConsistent({ size: 3, root: before }, { size: 4, root: after }, [b, c, a, d]), 'too long');
+});
+
 test('subtrees are those of a tree only if they are as many as its size has, and lead to its root', (t) => {
   for (const [size, root] of roots.entries()) {
     const range = treeOf(vectors.slice(0, size)).range();

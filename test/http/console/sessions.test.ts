@@ -63,6 +63,11 @@ test.serial(
     clock.ms += 4 * minuteMs;
     t.is((await member.get(anyPage)).headers.getSetCookie().length, 0, 'fresh enough');
     clock.ms += 2 * minuteMs;
+    const byItself = await member.get(anyPage, { 'x-background': '1' });
+    t.is(byItself.headers.getSetCookie().length, 0, 'an open page that looks for news is no use');
+    const live = await member.get('/console/live');
+    t.is(live.headers.getSetCookie().length, 0);
+    await live.body?.cancel();
     let cookie = cookieOf(await member.get(anyPage));
     t.not(cookie, '');
     t.not(cookie, member.cookie);

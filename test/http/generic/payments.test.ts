@@ -100,13 +100,18 @@ test.serial('the list holds a merchant’s own payments, by filter and page by p
   t.deepEqual(await found(`?trans_id=${encodeURIComponent("A-1' or '1'='1\0")}`), []);
 
   t.deepEqual(await found('?limit=1'), [open]);
-  const seen: string[] = [];
-  for (let url: string | undefined = '/payments?limit=1&to=2026-11-20'; url; ) {
-    const response: Response = await get(app, url);
-    seen.push(...(await listed(response)));
-    url = nextOf(response);
+  for (const [filter, expected] of [
+    ['to=2026-11-20', [wrong, failed, done]],
+    ['from=2026-11-20T00:00:00Z&status=3', [open, wrong]],
+  ] as const) {
+    const seen: string[] = [];
+    for (let url: string | undefined = `/payments?limit=1&${filter}`; url; ) {
+      const response: Response = await get(app, url);
+      seen.push(...(await listed(response)));
+      url = nextOf(response);
+    }
+    t.deepEqual(seen, [...expected], filter);
   }
-  t.deepEqual(seen, [wrong, failed, done]);
   t.deepEqual(await found(`?starting_after=${open}&limit=1&status=0`), [failed]);
   const body = await described(t, await get(app, '/payments?status=1'), '/generic/payments');
   const { data } = JSON.parse(body) as Answer<Shown[]>;

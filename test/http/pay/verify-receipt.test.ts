@@ -252,7 +252,15 @@ test('a receipt of a wrong amount that was credited has a proof, too', async (t)
   await postResult(app, signed(resultFields(id, { RECEIPT_NO: 'V-40', AMOUNT: '120.00' })));
   await carryOut(app, id, resolving(1, 'credited'));
   await until(async () => (await queries.findPayment(id))?.state.status === 'succeeded');
-  t.is((await open(verifyUrl('V-40', id).replace('?', '/proof?'))).status, 200);
+  const url = verifyUrl('V-40', id).replace('?', '/proof?');
+  t.is((await open(url)).status, 200);
+  // Each may read 10,000 events.
+  const apart = await startApp(queries, app);
+  t.teardown(apart.close);
+  const statuses: number[] = [];
+  for (let time = 0; time < 21; time += 1)
+    statuses.push((await fetch(url.replace(app.url, apart.url))).status);
+  t.deepEqual(statuses, [...Array(20).fill(200), 429]);
 });
 
 test('the address in the PDF is the one that confirms it', async (t) => {

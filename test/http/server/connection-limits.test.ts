@@ -300,6 +300,10 @@ test.serial('a connection waits longer for its next request than a proxy would k
   t.regex(answer, /\r\nKeep-Alive: timeout=75\r\n.*\r\nConnection: close\r\n/s);
 });
 
+test('a request has half a minute to arrive', (t) => {
+  t.is(createLimitedServer(() => {}).requestTimeout, 30_000);
+});
+
 test('a reader that takes no more of its answer is cut', async (t) => {
   const aborted = Promise.withResolvers<void>();
   const server = createLimitedServer((_, response) => {

@@ -162,6 +162,29 @@ test('while an event of a stream cannot be read, its row is shown, and says that
   await t.throwsAsync(readOf(false)('none'), { instanceOf: UnreadableEvent });
 });
 
+test('a row behind what the process or the reader knows is shown as outdated, if nothing else is to be had', async (t) => {
+  const row = { revision: 1, state: 2 };
+  const readOf = (known: number | null) =>
+    createReadState({
+      streamOf: () => 'count-away',
+      decider: counting,
+      findRow: async () => row,
+      isFinal: () => false,
+      eventStore: { load: () => Promise.reject(new EventStoreUnavailable('down')) },
+      heads: { revisionOf: () => known },
+      log,
+    });
+  for (const [known, told, isOutdated] of [
+    [1, null, false],
+    [2, null, true],
+    [2, 1, true],
+    [1, 2, true],
+    [null, 1, false],
+    [null, 2, true],
+  ] as const)
+    t.deepEqual(await readOf(known)('1', told), { state: 2, outdated: isOutdated ? row : null });
+});
+
 test('when Postgres does not answer, the log says so, without the query', async (t) => {
   const lines: { reason: string }[] = [];
   const read = createReadState({

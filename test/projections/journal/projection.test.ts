@@ -14,6 +14,7 @@ import {
 } from '../../../src/projections/journal/collection-queries.ts';
 import {
   type AccountStatement,
+  accountPages,
   accountStatement,
   accountSums,
   journalBalance,
@@ -232,6 +233,18 @@ test.serial('pages of a day and of a statement come to the whole, each line once
       'the lines before a page are added up only where nobody knows their balance',
     );
   }
+  await db.raw(
+    `insert into journal.postings
+       select transaction_id, revision, 100 + no, kind, account, merchant_code, 0, 1, at, value_at, opened_on
+       from (select * from journal.postings where account = ? limit 1) as one, generate_series(1, 5000) as no`,
+    [period.account],
+  );
+  const statement = await Array.fromAsync(accountPages(db, period));
+  t.deepEqual(
+    statement.map(({ lines }) => lines.length),
+    [5_000, 23],
+  );
+  t.is(statement.at(-1)?.lines.at(-1)?.balanceSen, 23n * 1_000n + 276n + 5_000n);
 });
 
 test.serial('a statement opens with what was there, and closes with it and its lines', async (t) => {

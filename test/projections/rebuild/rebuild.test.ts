@@ -255,6 +255,20 @@ test.serial(
   },
 );
 
+test.serial('new tables have at once whatever the ones had that they replace', async (t) => {
+  const parts = await start(t);
+  const running = run(t, payments, parts.store, parts.database);
+  await fill(parts, ['payments'], 3);
+  const { db } = parts.database;
+  const schema = 'payments_rebuild';
+  const shadow = await openShadowTables({ ...options(payments, parts), schema });
+  await shadow.catchUp(parts.store.eventStore.head);
+  await take(parts, 'payments', 'late');
+  await running.stop();
+  await cutOver(db, { projection: payments, shadow, schema, request: null, durationMs: 1 });
+  t.is((await rowsOf(parts, 'payments.payments')).length, 4);
+});
+
 test.serial(
   'a cutover that waits for whoever changes tables gives up in time, and is tried again',
   async (t) => {
@@ -326,6 +340,8 @@ test.serial(
     await fill(parts, ['payments']);
     await parts.database.db.raw('alter table payments.exceptions rename merchant_code to agency');
     await t.throwsAsync(rebuild(options({ ...payments, version: 1 }, parts)), { instanceOf: RebuildRefused });
+    const newest = { ...payments, version: payments.version + 1 };
+    await openShadowTables({ ...options(newest, parts), schema: 'payments_rebuild' });
     await rebuild(options(payments, parts));
     t.is((await statusOf(parts.database.db, 'payments'))?.version, payments.version);
     await append(parts.store.eventStore, 'after', [paymentRequested()]);
@@ -420,6 +436,14 @@ test.serial('a reader that takes its time keeps the old tables until it is done'
   await reader.commit();
   await rebuilding;
   t.deepEqual(await schemas(parts), ['payments']);
+
+  await db.transaction(async (another) => {
+    await another.raw('select from payments.payments');
+    const interrupt = new AbortController();
+    const interrupted = options(payments, parts, { signal: interrupt.signal });
+    await rebuild({ ...interrupted, onSwapped: async () => interrupt.abort() });
+    t.true((await schemas(parts)).includes('payments_old'), 'the rebuild is done, and these are left');
+  });
 });
 
 test.serial('what was granted on the tables is granted on the new ones', async (t) => {
@@ -502,6 +526,25 @@ test.serial('before the projection ever ran, and when it has stopped, its tables
 
 const compare = (projection: Projection, parts: Stores, limit = 10) =>
   compareWithFresh({ ...options(projection, parts), limit });
+
+test.serial(
+  'the rows of streams are compared as they are in one snapshot, if they are of this version',
+  async (t) => {
+    const parts = await serving(t, payments, 3);
+    const { db } = parts.database;
+    const stores = { db, personalData, eventStore: parts.store.eventStore };
+    const named = { ids: ['1'], streams: ['payment-1'] };
+    const project: Projection['project'] = async (events, trx, reader) => {
+      await db.raw(`update payments.payments set amount_sen = amount_sen + 1 where transaction_id = '1'`);
+      await payments.project(events, trx, reader);
+    };
+    t.like(await compareStreams(stores, { ...payments, project }, named), { rows: 2, differences: [] });
+    t.is((await compareStreams(stores, payments, named)).differences.length, 1, 'in the next one');
+    const later = { ...payments, version: payments.version + 1 };
+    t.deepEqual(await compareStreams(stores, later, named), { rows: 0, differences: [], more: 0 });
+    await t.throwsAsync(compare(later, parts), { instanceOf: RebuildRefused, message: /are of version/ });
+  },
+);
 
 test.serial('rows that were edited, removed and added by hand are told, and no value of them', async (t) => {
   const parts = await serving(t, payments);
@@ -645,14 +688,31 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
 
 test.serial('what the serving tables take while the copy is made is compared, too', async (t) => {
   const parts = await serving(t, payments, 3);
+  const asked: boolean[] = [];
   const during: Projection = {
     ...payments,
     async *eventsAhead(_, __, since) {
+      asked.push(since === null);
       if (since === null) await take(parts, 'payments', 'late');
       yield [];
     },
   };
   t.deepEqual((await compare(during, parts)).differences, []);
+  t.deepEqual(asked, [true, false], 'and once more for what is ahead since, while nobody writes');
+});
+
+test.serial('what the serving tables take while rows are compared is left to the next time', async (t) => {
+  const parts = await serving(t, details, 3);
+  let taken = 0;
+  const late: Projection = {
+    ...details,
+    async comparedIn(trx, schema) {
+      taken += 1;
+      await take(parts, 'details', `late-${taken}`);
+      return (await details.comparedIn?.(trx, schema)) ?? [];
+    },
+  };
+  t.deepEqual(await compare(late, parts), { rows: 3, differences: [], more: 0 });
 });
 
 test.serial('a comparison during which a rebuild replaces the tables begins again', async (t) => {
