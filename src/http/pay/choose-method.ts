@@ -43,6 +43,9 @@ export async function chooseMethod(ctx: Context<PaymentWithHead>, channel: Payme
   const chosen = { attempt, mode: offer.mode, bankCode };
   // The same page sent twice is one attempt.
   if (!chosenAttempt(payment, chosen)) {
+    const shownFee = bodyText(ctx, `fee_${offer.mode}`);
+    if (shownFee !== '' && shownFee !== String(offer.chargeSen))
+      return drawFault(409, { error: 'feeChanged', chosenMode: offer.mode, chosenBank: bankCode });
     if (choice.isDown && bodyText(ctx, 'bank_down') !== bankCode)
       return drawFault(409, { error: 'bankDown', chosenMode: offer.mode, chosenBank: bankCode });
     await ctx.state.spend('attempts', transactionId);

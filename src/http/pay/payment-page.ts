@@ -101,6 +101,8 @@ function shownMethod({ mode, minSen, maxSen, banks, ...offer }: Offer, lang: Lan
   return {
     mode,
     name: t.modes[mode],
+    /** Sent back with the form: by then, the fee may be another. */
+    feeSen: offer.chargeSen,
     charge:
       offer.chargeSen === 0
         ? undefined

@@ -2,6 +2,7 @@
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test from 'ava';
 import { verifyFields } from '../../../src/clients/gateway/checksum.ts';
+import type { Sen } from '../../../src/common/money.ts';
 import { loadPaymentMethods } from '../../../src/config/payment-methods.ts';
 import { paymentStream } from '../../../src/events/payment.ts';
 import { apiKey, gatewaySecret, startApp } from '../../support/app.ts';
@@ -266,6 +267,27 @@ test('a bank that is down is chosen by saying so, and never holds up what is und
   t.deepEqual(await chosen(id), []);
   t.is((await chooseMethod(other, id, { ...form, bank_down: 'MB2U0227' })).status, 200);
   t.is((await chooseMethod(other, id, form)).status, 200);
+  t.is((await chosen(id)).length, 1);
+});
+
+test('nobody pays a fee that the page has not shown, because the fee has changed since', async (t) => {
+  const card = loadPaymentMethods('config/payment-methods.yaml').get('cc') ?? t.fail();
+  const withFee = (chargeSen: Sen) =>
+    startApp({ config: { methods: new Map([['cc', { ...card, chargeSen }]]) } }, app);
+  const [before, after] = await Promise.all([withFee(0 as Sen), withFee(150 as Sen)]);
+  t.teardown(() => Promise.all([before.close(), after.close()]));
+  const id = await createPayment(app);
+  const formOf = (html: string) => ({ ...hiddenFields(html), method: 'cc' });
+  const form = formOf(await (await fetch(pagesOf(before).payUrl(id))).text());
+  const asked = await chooseMethod(after, id, form);
+  t.is(asked.status, 409);
+  const page = await asked.text();
+  t.regex(page, /href="#methods">The fee of this method has changed/);
+  t.regex(page, /RM\u00a0122\.00/);
+  t.deepEqual(await chosen(id), []);
+  t.is(hiddenFields(await (await chooseMethod(after, id, formOf(page))).text()).AMOUNT, '122.00');
+  const again = await chooseMethod(before, id, formOf(page));
+  t.is(hiddenFields(await again.text()).AMOUNT, '122.00', 'the same form twice is the same attempt');
   t.is((await chosen(id)).length, 1);
 });
 

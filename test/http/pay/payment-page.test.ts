@@ -82,7 +82,7 @@ test('a form without a bank comes back with what was chosen and the error tied t
 });
 
 test('the fault is what has the focus, and no message is left to the browser', async (t) => {
-  for (const error of ['methodMissing', 'bankMissing', 'attemptOpen', 'bankDown']) {
+  for (const error of ['methodMissing', 'bankMissing', 'attemptOpen', 'bankDown', 'feeChanged']) {
     const html = await render('payment', {
       ...paymentPage,
       openAttempts: ['One.'],
@@ -102,7 +102,7 @@ test('a bank that is down is marked in the language of the page, and chosen only
     { code: 'UP', name: 'Up' },
     { code: 'DOWN', name: 'Down', down: true },
   ];
-  const methods = [{ mode: 'fpx', name: 'FPX', banks }];
+  const methods = [{ mode: 'fpx', feeSen: 0, name: 'FPX', banks }];
   for (const lang of ['en', 'ms', 'en'] as const) {
     const html = await render('payment', { ...paymentPage, methods, lang });
     t.true(html.includes(`<option value="DOWN">Down (${texts[lang].bankDown})</option>`));
