@@ -28,8 +28,19 @@ export const paymentPage = {
   otherCharges: [],
   methods: [
     { mode: 'fpx', feeSen: 0, name: t.modes.fpx, banks },
-    { mode: 'fpx1', feeSen: 0, name: t.modes.fpx1, unavailable: format(t.belowLimit, { min: 'RM\u00a02.00' }), banks },
-    { mode: 'cc', feeSen: 120, name: t.modes.cc, charge: { amount: 'RM\u00a01.20', total: 'RM\u00a0121.70' } },
+    {
+      mode: 'fpx1',
+      feeSen: 0,
+      name: t.modes.fpx1,
+      unavailable: format(t.belowLimit, { min: 'RM\u00a02.00' }),
+      banks,
+    },
+    {
+      mode: 'cc',
+      feeSen: 120,
+      name: t.modes.cc,
+      charge: { amount: 'RM\u00a01.20', total: 'RM\u00a0121.70' },
+    },
     { mode: 'dc', feeSen: 0, name: t.modes.dc },
     { mode: 'dnqr', feeSen: 0, name: t.modes.dnqr },
     { mode: 'wallet', feeSen: 0, name: t.modes.wallet },
