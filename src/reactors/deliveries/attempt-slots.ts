@@ -6,11 +6,8 @@ import type { ClaimedDelivery } from '../../to-do/delivery-queue.ts';
 /** A merchant may name any number of receivers, which together get no more than its part. */
 export type Concurrency = { total: number; perReceiver: number; perMerchant: number };
 
-export function createAttemptSlots(
-  kind: DeliveryKind,
-  { total, perMerchant, perReceiver }: Concurrency,
-  breaker: Breaker,
-) {
+export function createAttemptSlots(kind: DeliveryKind, concurrency: Concurrency, breaker: Breaker) {
+  const { total, perMerchant, perReceiver } = concurrency;
   /** The attempts under way at the last claim, and those that it began. Some may have ended since. */
   let taken: readonly ClaimedDelivery[] = [];
 
