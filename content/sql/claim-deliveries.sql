@@ -1,6 +1,7 @@
 -- What is due: of each merchant what has been due longest, and first for those with the least under way.
 --
--- A receiver is paused for one merchant alone: at a host that many share, an address of another may still answer.
+-- A receiver of callbacks is paused for one merchant alone: at a host that many share, an address of another may still
+-- answer. Its limit for this merchant is in `receiverLimits` under `<merchant code> <receiver>`.
 --
 -- Merchants, and receivers of each, are found by skipping along an index, so that a long queue costs no more than a short
 -- one. A merchant with more receivers than a claim looks at also gets what has been due longest. The limit of a merchant
@@ -28,16 +29,14 @@ allowed as materialized (
     coalesce((cast(:merchantLimits as jsonb) ->> merchant_code)::integer, :limitPerMerchant) as merchant_limit
   from merchants
 ),
-limits as materialized (
-  select cast(:receiverLimits as jsonb) as of_receivers, cast(:pausedLimits as jsonb) as of_paused
-),
+limits as materialized (select cast(:receiverLimits as jsonb) as of_receivers),
 -- Of one merchant, at most 256 receivers that are not paused, among the first 2,000.
 senders as (
   select merchant_code, merchant_limit, first.receiver, paused, 1 as number, 1 - paused as open
   from allowed cross join lateral (
     select receiver, (least(
         ((select of_receivers from limits) ->> receiver)::integer,
-        ((select of_paused from limits) ->> (merchant_code || ' ' || receiver))::integer
+        ((select of_receivers from limits) ->> (merchant_code || ' ' || receiver))::integer
       ) is not distinct from 0)::integer as paused
     from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and found.merchant_code = allowed.merchant_code
@@ -48,7 +47,7 @@ senders as (
   from senders cross join lateral (
     select receiver, (least(
         ((select of_receivers from limits) ->> receiver)::integer,
-        ((select of_paused from limits) ->> (merchant_code || ' ' || receiver))::integer
+        ((select of_receivers from limits) ->> (merchant_code || ' ' || receiver))::integer
       ) is not distinct from 0)::integer as paused
     from reactor_deliveries.deliveries found
     where state = 'due' and kind = :kind and found.merchant_code = senders.merchant_code
@@ -82,7 +81,7 @@ due as materialized (
 of_both as (
   select *,
     coalesce(((select of_receivers from limits) ->> receiver)::integer, :limitPerReceiver) as receiver_limit,
-    ((select of_paused from limits) ->> (merchant_code || ' ' || receiver))::integer as paused_limit,
+    ((select of_receivers from limits) ->> (merchant_code || ' ' || receiver))::integer as paused_limit,
     row_number() over (partition by merchant_code, receiver order by due_at) as place from due
 ),
 of_merchants as (

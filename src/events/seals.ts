@@ -97,9 +97,7 @@ function labelOf(data: unknown): string {
 }
 
 /** The bytes that are hashed as a leaf. */
-export function leafEntry(leaf: Leaf): Buffer {
-  return Buffer.from(JSON.stringify(leaf));
-}
+export const leafEntry = (leaf: Leaf): Buffer => Buffer.from(JSON.stringify(leaf));
 
 /** The hash in the event's metadata, or a hash of its content if it has none. */
 function chainHashOf(event: StoredEvent): string {

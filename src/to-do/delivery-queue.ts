@@ -33,9 +33,8 @@ export type Claim = {
   limit: number;
   /** At most this many for one receiver, unless `receiverLimits` has another limit for it. */
   limitPerReceiver: number;
+  /** By receiver; and by `<merchant code> <receiver>`, for what one merchant may have at the receiver. */
   receiverLimits: ReadonlyMap<string, number>;
-  /** By `<merchant code> <receiver>`: at most this many for a receiver that is paused for the merchant. */
-  pausedLimits: ReadonlyMap<string, number>;
   /** At most this many for one merchant, unless `merchantLimits` has another limit for it. */
   limitPerMerchant: number;
   merchantLimits: ReadonlyMap<string, number>;
@@ -56,7 +55,6 @@ export function createDeliveryQueue(db: Knex) {
         ...claim,
         soon: new Date(claim.now.getTime() + tolerableDifferenceMs),
         receiverLimits: jsonOf(claim.receiverLimits),
-        pausedLimits: jsonOf(claim.pausedLimits),
         merchantLimits: jsonOf(claim.merchantLimits),
       });
       return await emptyIfUndefined(query.timeout(5_000));

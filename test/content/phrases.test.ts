@@ -146,6 +146,8 @@ const composed: Readonly<Record<string, string>> = {
   '1,284,000 events, 1:12 left': '1,284,000 peristiwa, baki masa 1:12',
   '1,284,000 events, 18,400/s': '1,284,000 peristiwa, 18,400/s',
   '1,284,000 events, 18,400/s, 1:12 left': '1,284,000 peristiwa, 18,400/s, baki masa 1:12',
+  'jsonl of all merchants, A to B': 'jsonl bagi semua pedagang, A hingga B',
+  'csv of council, A to B': 'csv bagi council, A hingga B',
   'Export of the registry, 1 row. No row has a time: payments that the file lacks were not looked for.':
     'Eksport daripada pendaftar transaksi, 1 baris. Tiada baris yang mempunyai masa: bayaran yang tiada dalam fail tidak dicari.',
   'Export of the gateway, 7 rows. Payments of every merchant from A to before B were looked for in it.':

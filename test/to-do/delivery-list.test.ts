@@ -244,7 +244,6 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
     limit: 10,
     limitPerReceiver: 100,
     receiverLimits: new Map(),
-    pausedLimits: new Map(),
     limitPerMerchant: 100,
     merchantLimits: new Map(),
   });

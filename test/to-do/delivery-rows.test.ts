@@ -45,7 +45,6 @@ const claim = (over: Partial<Claim> = {}): Claim => ({
   limit: 100,
   limitPerReceiver: 100,
   receiverLimits: new Map(),
-  pausedLimits: new Map(),
   limitPerMerchant: 100,
   merchantLimits: new Map(),
   ...over,
@@ -192,12 +191,12 @@ test.serial(
         await write(db, `${host}${index}`, paid(`https://${host}.example/x`, failed(1, dueAt)));
       }
     const { code } = request().merchant;
-    const pausedLimits = new Map([
+    const receiverLimits = new Map([
       [`${code} https://a.example`, 0],
       [`${code} https://b.example`, 1],
       ['another https://c.example', 0],
     ]);
-    const claimed = await queue.claim(claim({ limitPerReceiver: 3, pausedLimits }));
+    const claimed = await queue.claim(claim({ limitPerReceiver: 3, receiverLimits }));
     t.deepEqual(claimed.map(({ transactionId }) => transactionId).toSorted(), ['b4', 'c2', 'c3', 'c4']);
     t.like(
       claimed.find(({ transactionId }) => transactionId === 'b4'),
@@ -338,10 +337,10 @@ test.serial(
     const queue = createDeliveryQueue(db);
     await waiting(db, { what: 'P', count: 500, receiver: 'https://paused.example', merchant: 'many' });
     await waiting(db, { what: 'R', count: 200, receiver: 'https://r#.example', merchant: 'many' });
-    const pausedLimits = new Map([['many https://paused.example', 0]]);
+    const receiverLimits = new Map([['many https://paused.example', 0]]);
     const ids = new Set<string>();
     for (let round = 0; round < 8; round += 1)
-      for (const { transactionId } of await queue.claim(claim({ pausedLimits, limitPerMerchant: 32 })))
+      for (const { transactionId } of await queue.claim(claim({ receiverLimits, limitPerMerchant: 32 })))
         ids.add(transactionId);
     t.is(ids.size, 200);
     t.false([...ids].some((id) => id.startsWith('P')));
@@ -456,7 +455,7 @@ test.serial('a receiver gets its delivery while hundreds of others of its mercha
     (_, number) => [`${code} https://${number}.example`, 0] as const,
   );
   const claimed = await createDeliveryQueue(db).claim(
-    claim({ limitPerMerchant: 32, pausedLimits: new Map(paused) }),
+    claim({ limitPerMerchant: 32, receiverLimits: new Map(paused) }),
   );
   t.deepEqual(
     claimed.map(({ transactionId }) => transactionId),

@@ -39,9 +39,7 @@ const columns: Readonly<
 };
 
 /** The byte order mark tells spreadsheets that the file is UTF-8; without it they assume the machine's own code page. */
-export function csvHead(): string {
-  return write([Object.keys(columns)], { bom: true });
-}
+export const csvHead = (): string => write([Object.keys(columns)], { bom: true });
 
 /** Rows for whole streams. A payment whose events were changed has a row too, and `history` says so. */
 export function csvRows(streams: readonly (readonly RecordedEvent[])[]): string {

@@ -25,8 +25,8 @@ export function createChannel(channel: Channel, dependencies: Dependencies) {
     fingerprint,
     quarantine: createQuarantine({ eventStore, seal: personalData.seal, fingerprint }),
     readPayment: createReadPayment(channel, dependencies),
-    /** The merchants of the requeries under way. */
-    askers: [] as string[],
+    /** Who asked for each requery that is under way. */
+    callers: [] as string[],
     tokens: createPageTokens('payment page token', { ...config, runtime }),
     emailTokens: createPageTokens('receipt email token', { ...config, runtime }),
   };

@@ -12,7 +12,7 @@ import type { PaymentChannel } from './channel.ts';
 import type { LoadedPayment } from './load-payment.ts';
 
 /** At a time, by this process: half of the connections to the registry, whose answers may take seconds. */
-const mostOfOneMerchant = 50;
+const mostOfOneCaller = 50;
 
 /** `id` is the transaction id that the request's reference leads to. Throws HttpProblem 429. */
 export async function requery(
@@ -21,15 +21,17 @@ export async function requery(
   id: string,
   ask: (request: OpenPayment['request']) => Promise<RegistryAnswer>,
 ): Promise<void> {
-  const { askers, config, readPayment } = channel;
+  const { callers, config, readPayment } = channel;
   const { request } = (await readPayment(id, requestRevision)).payment;
   const { code } = request.merchant;
-  if (askers.filter((each) => each === code).length >= mostOfOneMerchant)
+  // The land registry asks for all its agencies.
+  const caller = request.channel === 'landreg' ? request.channel : code;
+  if (callers.filter((each) => each === caller).length >= mostOfOneCaller)
     throw new HttpProblem(429, 'Too many requests; try again later', { retryAfterSeconds: 1 });
-  askers.push(code);
+  callers.push(caller);
   const asking = askAndRecord(ctx, channel, request, () => ask(request));
   const { answer, payment, asAt, events } = await asking.finally(() =>
-    askers.splice(askers.indexOf(code), 1),
+    callers.splice(callers.indexOf(caller), 1),
   );
   if (answer.status === 'not_found') {
     const message = 'The transaction registry has no record of this transaction';

@@ -36,9 +36,7 @@ export async function startPayment(
   };
   const command = { type: 'RequestPayment', request } as const;
   const stream = paymentStream(transactionId);
-  // An expired request may repeat an earlier one, so the stream is read before it is refused.
-  const creates = request.expiresAt === undefined || request.expiresAt > request.at;
-  const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates });
+  const { events, state } = await execute(stream, command, causeOf(ctx, actor), { creates: true });
   if (state.status === 'none') throw new Error('A payment that was requested has no state');
   const refusal = refusalToBegin(state, runtime.now().toISOString());
   if (!wantsJson(ctx)) {

@@ -122,24 +122,25 @@ async function sendAndRecord(
     log.info({ correlationId, transactionId, delivery, receiver, ...result }, 'delivery attempted');
     return { outcome, row };
   } catch (err) {
-    log.error({ err, correlationId, transactionId, orderingKey, wasSent: true }, failed);
+    log[levelOf(err)]({ err, correlationId, transactionId, orderingKey, wasSent: true }, failed);
     return { outcome: null, row: { kind: 'kept' } };
   }
 }
 
 const failed = 'a delivery could not be attempted or recorded';
+const levelOf = (error: unknown) => (error instanceof UnreadableEvent ? 'warn' : 'error');
 
 /** What becomes of the row after an error before anything was sent, which is logged. */
 function notSent(err: unknown, claimed: ClaimedDelivery, { log, warn }: AttemptDependencies): RowEnd {
   const { orderingKey, transactionId } = claimed;
-  const isUnreadable = err instanceof UnreadableEvent;
   // An outage is one line, so its reason does not name the stream.
   const reason = reasonOf(err).replace(` ${paymentStream(transactionId)}`, '');
   if (isStoreAway(err)) warn({ reason }, 'deliveries wait for a store');
-  else log[isUnreadable ? 'warn' : 'error']({ err, transactionId, orderingKey, wasSent: false }, failed);
+  else log[levelOf(err)]({ err, transactionId, orderingKey, wasSent: false }, failed);
   // A claim after an interruption is kept, because the interruption must still be recorded.
   if (claimed.interrupted !== null) return { kind: 'kept' };
-  return { kind: 'givenBack', afterMs: isUnreadable ? unreadableMs : postponeMs, stream: null };
+  const afterMs = err instanceof UnreadableEvent ? unreadableMs : postponeMs;
+  return { kind: 'givenBack', afterMs, stream: null };
 }
 
 const isStoreAway = (error: unknown) =>

@@ -11,7 +11,7 @@ import type { DeliveryKind } from '../../events/deliveries.ts';
 import type { ClaimedDelivery, DeliveryQueue } from '../../to-do/delivery-queue.ts';
 import type { PlacedEvent } from '../../to-do/known-deliveries.ts';
 import { type AttemptDependencies, attemptDelivery, type RowEnd } from './attempt.ts';
-import { type Concurrency, createAttemptSlots, pausedAs } from './attempt-slots.ts';
+import { type Concurrency, createAttemptSlots } from './attempt-slots.ts';
 import type { DeliveryOutcome } from './delivery-task.ts';
 
 export type WorkerTask = Pick<AttemptDependencies, 'name' | 'perform'> & { kind: DeliveryKind };
@@ -40,7 +40,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
   const { concurrency, countAttempt, kind, name, queue, ready, runtime, leaseMs = 60_000 } = dependencies;
   const log = dependencies.log.child({ reactor: name });
   const breaker = createBreaker(runtime);
-  const slots = createAttemptSlots(concurrency, breaker);
+  const slots = createAttemptSlots(kind, concurrency, breaker);
   const attempts = new Map<ClaimedDelivery, Promise<void>>();
   const warn = warnSeldom(log, runtime);
   const interrupting = new AbortController();
@@ -87,7 +87,7 @@ export function startDeliveryWorker(dependencies: Dependencies) {
     await release(claimed, row);
     const lackedSlots = slots.lackedFor(claimed);
     if (outcome) countAttempt?.(kind, outcome.kind);
-    if (outcome) breaker.record(pausedAs(claimed), outcome.kind === 'failed' && outcome.isReceiverDown);
+    if (outcome) breaker.record(slots.pausedAs(claimed), outcome.kind === 'failed' && outcome.isReceiverDown);
     attempts.delete(claimed);
     if (lackedSlots) wake();
   }

@@ -1,6 +1,7 @@
 // GET /landreg/requery/{transaksi_id}: through the registry's extras to its records, and every documented error.
 import type { RequestListener } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
+import { until } from '../../embedded/helpers.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { askedThrough, listOf, registryRecord, startRegistry } from '../../support/registry.ts';
 import { createLandPayment, keyHeaders, reportLandResult } from './helpers.ts';
@@ -72,6 +73,24 @@ test('a lost success is found by the key with the space, and the answer says wha
     (await requery(app, reference)).body.message,
     'The registry says successful: status remains Successful',
   );
+});
+
+test('the land registry has at most 50 requeries under way, of all its agencies together', async (t) => {
+  const { app, registry } = await start(t, 120_000);
+  const held: (() => void)[] = [];
+  registry.answer((request, response) => void held.push(() => listOf()(request, response)));
+  const statuses: number[] = [];
+  const branches = ['00', '01'];
+  for (const kod_cawangan of branches)
+    await createLandPayment(app, { kod_cawangan, transaksi_id: kod_cawangan });
+  const ask = async (_: unknown, nth: number) =>
+    statuses.push((await requery(app, branches[nth % branches.length] ?? '')).status);
+  const all = Promise.all(Array.from({ length: 80 }, ask));
+  await until(() => held.length + statuses.length === 80);
+  t.deepEqual(statuses, Array(30).fill(429));
+  for (const answer of held) answer();
+  await all;
+  t.deepEqual(statuses.slice(30), Array(50).fill(404));
 });
 
 test('of several records a success outranks the rest; one that is gone or belongs to another payment is ignored', async (t) => {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import test from 'ava';
+import { failure } from '../../../src/reactors/deliveries/delivery-task.ts';
 import { deliveryList } from '../../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../../../src/to-do/delivery-queue.ts';
 import { append, reached } from '../../projections/helpers.ts';
@@ -144,6 +145,44 @@ test.serial('a merchant whose callbacks fail at the host of another does not pau
   await append(ledger.store.eventStore, 'P1', paymentEvents('P1', shared.url, 'succeeded'));
   t.like((await untilHistory(ledger, 'P1', 1))[0], { type: 'CallbackDelivered' });
   t.true(shared.received.length < 20, 'the one whose callbacks fail is paused');
+});
+
+test.serial('a mail server that is down is paused for all merchants, as none of them chose it', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  for (let index = 0; index < 8; index += 1) {
+    const merchantCode = `agency-${index}`;
+    const announced = { merchantCode, deliveries: [{ key: 'email', kind: 'email' } as const] };
+    const events = eventsOf(merchantCode, `P${index}`, '').map((event) =>
+      event.type === 'PaymentSucceeded' ? { ...event, data: { ...event.data, ...announced } } : event,
+    );
+    await makePayment(ledger, `P${index}`, events);
+  }
+  const queue = createDeliveryQueue(ledger.database.db);
+  const attempted: string[] = [];
+  let claims = 0;
+  const worker = startCallbacks(t, ledger, {
+    kind: 'email',
+    perform: async ({ payment }) => {
+      attempted.push(payment.request.merchant.code);
+      return failure('nobody answers', { isReceiverDown: true });
+    },
+    queue: {
+      ...queue,
+      async claim(asked) {
+        claims += 1;
+        return await queue.claim(asked);
+      },
+    },
+    concurrency: { total: 1, perReceiver: 1, perMerchant: 1 },
+  });
+  await until(() => attempted.length >= 5);
+  const before = claims;
+  await until(() => {
+    worker.wake();
+    return claims >= before + 5;
+  });
+  t.is(new Set(attempted).size, 5);
+  t.is(attempted.length, 5);
 });
 
 /** A payment to a merchant of this code. */

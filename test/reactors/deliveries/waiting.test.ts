@@ -6,6 +6,7 @@ import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import test from 'ava';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
+import { UnreadableEvent } from '../../../src/events/codec.ts';
 import type { PaymentEvent } from '../../../src/events/payment.ts';
 import { query } from '../../embedded/helpers.ts';
 import { personalData } from '../../support/personal-data.ts';
@@ -89,6 +90,21 @@ test.serial('that deliveries wait for the event store is said once in a minute',
     ledger.clock.set(ledger.clock.now().getTime() + 6_000);
   }
   t.deepEqual(lines, ['deliveries wait for a store']);
+});
+
+test.serial('that an attempt cannot be recorded because of an unreadable event is a warning', async (t) => {
+  const ledger = await startLedger(t, postgres);
+  const receiver = await startReceiver(t, ok);
+  const lines: { level: number; msg: string; wasSent: boolean }[] = [];
+  startCallbacks(t, ledger, {
+    log: createLog('warn', 'reactors', { write: (line: string) => void lines.push(JSON.parse(line)) }),
+    execute: async () => {
+      throw new UnreadableEvent('Unknown event type PaymentVanished');
+    },
+  });
+  await makePayment(ledger, 'P1', paymentEvents('P1', receiver.url, 'succeeded'));
+  await until(() => lines.length > 0);
+  t.like(lines[0], { level: 40, msg: 'a delivery could not be attempted or recorded', wasSent: true });
 });
 
 test.serial(

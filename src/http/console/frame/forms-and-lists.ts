@@ -56,9 +56,7 @@ export function readChoice<Choice extends string>(
   return choice;
 }
 
-export function readText(text: string | undefined): string | null {
-  return text?.trim() || null;
-}
+export const readText = (text: string | undefined): string | null => text?.trim() || null;
 
 /** A Malaysian day. Throws HttpProblem for a day that does not exist. */
 export function spanOfDay(text: string): TimeSpan {

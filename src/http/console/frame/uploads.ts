@@ -20,9 +20,7 @@ export const readUpload: ReadBody = async (ctx, next) => {
   return next();
 };
 
-export function uploadOf(ctx: object): Blob | null {
-  return uploads.get(ctx) ?? null;
-}
+export const uploadOf = (ctx: object): Blob | null => uploads.get(ctx) ?? null;
 
 /** Runs only one of the pages that it is given at a time: each holds a file of up to 20 MiB. */
 export function createImportGuard(): (page: Page) => Page {
