@@ -13,8 +13,9 @@ export type MerchantSystems = ReturnType<typeof createMerchantSystems>;
 type Listed = ReadonlyMap<string, string>;
 
 const readers = ['council', 'museum', 'library'] as const;
-/** An answer that is lost is asked for again, so many times. */
-const tries = 5;
+/** An answer that is lost is asked for again, so many times: one of two processes may never start, and a list has many pages. */
+const tries = 12;
+const longestPauseMs = 48_000;
 
 export function createMerchantSystems(
   world: World,
@@ -70,7 +71,7 @@ export function createMerchantSystems(
     for (let number = 0; number < tries; number += 1) {
       const answer = await askAsMerchant(what, request, world);
       if (answer && answer.status < 500) return answer;
-      await process.runtime.sleep(3_000 * 2 ** number);
+      await process.runtime.sleep(Math.min(3_000 * 2 ** number, longestPauseMs));
     }
     return null;
   }
