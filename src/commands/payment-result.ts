@@ -36,8 +36,10 @@ import { afterEvents } from './decider.ts';
 import { announcement, setInMotion } from './planned-deliveries.ts';
 import { chargesOfAttempt, correctOrders, inferOrder, isRepeat, isSameAttempt } from './same-attempt.ts';
 import {
+  correctPairs,
   isBooked,
   isContradictionAbout,
+  isInBooks,
   isOpenMismatch,
   type RecordedSuccess,
   sameSuccesses,
@@ -57,7 +59,7 @@ export type RecordGatewayResult = Report & {
 export function recordGatewayResult(given: Report, state: RequestedPayment): PaymentEvent[] {
   const result = { ...given.result, paidAt: plausibleTime(given) };
   const command = { ...given, result };
-  const corrections = correctOrders(command, state);
+  const corrections = [...correctOrders(command, state), ...correctPairs(command, state)];
   const corrected = afterEvents(state, corrections);
   const decided =
     result.outcome === 'succeeded'
@@ -179,7 +181,8 @@ function identify({ at, source, result }: Report, known: RecordedSuccess): reado
   const { gatewayTransactionId, sellerOrderNo } = result;
   const namesTransaction = known.gatewayTransactionId === '' && gatewayTransactionId !== '';
   const namesOrder = known.isOrderInferred === true && sellerOrderNo !== '';
-  if ((!namesTransaction && !namesOrder) || (!isBooked(known) && !isOpenMismatch(known))) return [];
+  const namesPair = known.isPairInferred === true && gatewayTransactionId !== '' && sellerOrderNo !== '';
+  if (!(namesTransaction || namesOrder || namesPair) || !isInBooks(known)) return [];
   const data = { at, source, resultNo: known.resultNo, gatewayTransactionId, sellerOrderNo };
   return [{ type: 'GatewayResultIdentified', data }];
 }
@@ -218,7 +221,7 @@ function contradicted(
 ): Outcome | null {
   // Before a cancellation: the registry's failures of a cancelled attempt are no news, unless it was charged after all.
   const charges = chargesOfAttempt(result, state);
-  if (charges.some((each) => isBooked(each) || isOpenMismatch(each))) return 'succeeded';
+  if (charges.some(isInBooks)) return 'succeeded';
   const last = state.results.findLast(
     (each) => each.role === 'applied' && isSameAttempt(each, result, state),
   );

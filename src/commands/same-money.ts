@@ -1,8 +1,7 @@
 /** Which recorded successes report the same money as a new one: content/docs/payment-states.md has the rules. */
-import { isRinggit } from '../common/money.ts';
-import type { RequestedPayment } from '../events/payment.ts';
+import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
-import { differ, type RecordedResult } from '../events/recorded-result.ts';
+import { differ, isSameAmount, type RecordedResult } from '../events/recorded-result.ts';
 
 type Report = { source: Source; result: PaymentResult };
 
@@ -22,7 +21,42 @@ export function sameSuccesses(state: RequestedPayment, report: Report): Recorded
 
 export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
   const id = result.gatewayTransactionId;
-  return successesOf(state).filter(({ gatewayTransactionId }) => id !== '' && gatewayTransactionId === id);
+  return successesOf(state).filter(
+    (success) => id !== '' && success.gatewayTransactionId === id && !isOfAnotherOrder(success, result),
+  );
+}
+
+/** Whether a report names another order for a transaction than the one that was inferred from other reports. */
+function isOfAnotherOrder(success: RecordedResult, { sellerOrderNo }: PaymentResult): boolean {
+  const isOpen = success.isPairInferred === true && isInBooks(success);
+  return isOpen && differ(success.sellerOrderNo, sellerOrderNo);
+}
+
+/**
+ * Reports that name either an order or a transaction are taken for one charge where they can be. If a report of the same
+ * amount names both, and they belong to different charges so far, the transactions are exchanged: so the books have a new
+ * charge only where there are more orders or more transactions than charges.
+ */
+export function correctPairs(
+  { at, source, result }: { at: string } & Report,
+  state: RequestedPayment,
+): PaymentEvent[] {
+  const { gatewayTransactionId: id, sellerOrderNo: orderNo } = result;
+  if (result.outcome !== 'succeeded' || id === '' || orderNo === '') return [];
+  const successes = successesOf(state).filter((each) => isSameAmount(each, result) && isInBooks(each));
+  const ofTransaction = successes.find(({ gatewayTransactionId }) => gatewayTransactionId === id);
+  if (ofTransaction && !isOfAnotherOrder(ofTransaction, result)) return [];
+  const taker =
+    successes.find((each) => each.isPairInferred && each.sellerOrderNo === orderNo) ??
+    (ofTransaction && successes.find((each) => each.isOrderInferred && each.gatewayTransactionId !== ''));
+  const giver =
+    ofTransaction ?? successes.find((each) => !each.isOrderInferred && each.gatewayTransactionId === '');
+  if (!taker || !giver) return [];
+  const exchange = [
+    { resultNo: taker.resultNo, gatewayTransactionId: id, sellerOrderNo: orderNo },
+    { resultNo: giver.resultNo, gatewayTransactionId: taker.gatewayTransactionId, sellerOrderNo: '' },
+  ];
+  return exchange.map((named) => ({ type: 'GatewayResultIdentified', data: { at, source, ...named } }));
 }
 
 function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
@@ -36,6 +70,7 @@ function successesOf({ results }: RequestedPayment): RecordedSuccess[] {
  * unless both name an order or a receipt number, and these differ. The registry may write receipt numbers in another form.
  */
 function certaintyOf(earlier: RecordedResult, { source, result }: Report): 0 | 1 | 2 | 3 {
+  if (isOfAnotherOrder(earlier, result)) return 0;
   const [one, other] = [earlier.gatewayTransactionId, result.gatewayTransactionId];
   if (one !== '' && other !== '') return one === other ? 3 : 0;
   const isOneForm = (earlier.source === 'requery') === (source === 'requery');
@@ -48,10 +83,6 @@ function certaintyOf(earlier: RecordedResult, { source, result }: Report): 0 | 1
 
 function isSuperseded({ resolved }: RecordedResult): boolean {
   return resolved?.resolution === 'superseded';
-}
-
-function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
-  return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }
 
 /**
@@ -80,6 +111,11 @@ export function wasSettled(
 /** Whether the books have its money as a payment or a duplicate, for good. */
 export function isBooked({ credited, role }: RecordedResult): boolean {
   return role === 'applied' || role === 'duplicate' || credited !== undefined;
+}
+
+/** Whether the books have its money, also in suspense. */
+export function isInBooks(success: RecordedResult): boolean {
+  return isBooked(success) || isOpenMismatch(success);
 }
 
 /** Whether staff have been told already that a report of this money contradicts another by naming this order. */

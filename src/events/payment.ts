@@ -38,11 +38,10 @@ import { announced, outcomes, reporting, resultRecorded, sources, statusChanged 
 import { type RequestDetails, StaffNote } from './personal-data.ts';
 import {
   exceptionResolutions,
-  identified,
   type LastRequery,
   type RecordedResult,
   resultRoles,
-  withChanged,
+  withIdentified,
   withRecorded,
 } from './recorded-result.ts';
 import { requeryEvents } from './requery.ts';
@@ -215,10 +214,8 @@ function fold(state: Payment, event: PaymentEvent): Payment {
       return withRecorded(state, event.data, resultRoles[event.type]);
     case 'AmountMismatchDetected':
       return withAnnouncement(withRecorded(state, event.data, 'amountMismatch'), event.data);
-    case 'GatewayResultIdentified': {
-      const { data } = event;
-      return { ...state, results: withChanged(state.results, data.resultNo, (it) => identified(it, data)) };
-    }
+    case 'GatewayResultIdentified':
+      return { ...state, results: withIdentified(state.results, event.data) };
     case 'RequeryAnswered':
     case 'RequeryRepeated':
       return { ...state, lastRequery: { at: event.data.at, status: event.data.status } };

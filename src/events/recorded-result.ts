@@ -1,5 +1,6 @@
 /** A result as a payment's state keeps it. */
 import type { Held } from '@ledger/personal-data/sealed.ts';
+import { isRinggit } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
 import {
   attemptOf,
@@ -48,6 +49,8 @@ export type RecordedResult = PaymentResult & {
   role: (typeof resultRoles)[keyof typeof resultRoles];
   /** Set if the result named no order, so that `sellerOrderNo` is inferred. Not known for events of version 1. */
   isOrderInferred?: true;
+  /** Set if a success has its order and its transaction from two reports, which may be of two charges. */
+  isPairInferred?: true;
   /** The method that a success was booked under when it named none; no later report changes it. Not in version 1. */
   bookedAs?: PaymentMode | '';
   /** How staff settled it, or what superseded it; null until then. */
@@ -84,7 +87,7 @@ export function withRecorded<Payment extends Recording>(
   const added = { ...result, sellerOrderNo, ...inferred, personal, at, source, role, resolved: null };
   const isAnswer = source === 'requery' && role !== 'ended';
   const lastRequery = isAnswer ? { at, status: result.outcome } : payment.lastRequery;
-  return { ...payment, results: [...payment.results, added], lastRequery };
+  return { ...payment, results: [...disproved(payment.results, result), added], lastRequery };
 }
 
 /**
@@ -108,15 +111,57 @@ export function differ(one: string, other: string): boolean {
 
 type Named = Pick<RecordedResult, 'gatewayTransactionId' | 'sellerOrderNo'>;
 
-/** A result with what another report of the same gateway transaction or the same money names. */
+/**
+ * A result with what another report of the same gateway transaction or the same money names. A report that names both
+ * replaces what was inferred from others.
+ */
 export function identified<Result extends Named & Pick<RecordedResult, 'isOrderInferred'>>(
   result: Result,
   named: Named,
 ): Result {
   const { isOrderInferred, ...rest } = result;
-  const gatewayTransactionId = result.gatewayTransactionId || named.gatewayTransactionId;
-  if (!isOrderInferred || named.sellerOrderNo === '') return { ...result, gatewayTransactionId };
-  return { ...rest, gatewayTransactionId, sellerOrderNo: named.sellerOrderNo } as Result;
+  const { gatewayTransactionId: id, sellerOrderNo } = named;
+  if (namesBoth(named)) return { ...rest, gatewayTransactionId: id, sellerOrderNo } as Result;
+  const gatewayTransactionId = result.gatewayTransactionId || id;
+  if (!isOrderInferred || sellerOrderNo === '') return { ...result, gatewayTransactionId };
+  return { ...rest, gatewayTransactionId, sellerOrderNo } as Result;
+}
+
+export function withIdentified(
+  results: readonly RecordedResult[],
+  named: Named & { resultNo: number },
+): readonly RecordedResult[] {
+  const changed = withChanged(results, named.resultNo, (result): RecordedResult => {
+    const { isPairInferred: _, ...rest } = identified(result, named);
+    if (namesBoth(named) || result.outcome !== 'succeeded' || !isWhole(rest)) return rest;
+    return isWhole(result) ? result : { ...rest, isPairInferred: true };
+  });
+  const { gatewayTransactionId, sellerOrderNo } = named;
+  const result = changed[named.resultNo - 1];
+  return result ? disproved(changed, { ...result, gatewayTransactionId, sellerOrderNo }) : changed;
+}
+
+/** A success that names both its order and its transaction leaves other inferred pairs only what it does not name. */
+function disproved(results: readonly RecordedResult[], success: PaymentResult): readonly RecordedResult[] {
+  const { gatewayTransactionId: id, outcome, sellerOrderNo: orderNo } = success;
+  if (outcome !== 'succeeded' || !namesBoth(success)) return results;
+  return results.map((result) => {
+    const { isPairInferred, ...rest } = result;
+    if (!isPairInferred || !isSameAmount(result, success)) return result;
+    const isOfOrder = result.sellerOrderNo === orderNo;
+    if ((result.gatewayTransactionId === id) === isOfOrder) return result;
+    return isOfOrder ? { ...rest, isOrderInferred: true } : { ...rest, gatewayTransactionId: '' };
+  });
+}
+
+const namesBoth = ({ gatewayTransactionId, sellerOrderNo }: Named) =>
+  gatewayTransactionId !== '' && sellerOrderNo !== '';
+
+const isWhole = (result: Named & Pick<RecordedResult, 'isOrderInferred'>) =>
+  namesBoth(result) && !result.isOrderInferred;
+
+export function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
+  return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }
 
 /** The results with one of them changed, which is given by its number, counted from 1. */
