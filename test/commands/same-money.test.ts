@@ -196,6 +196,35 @@ test('charges of one amount: after every report the books have as many as the re
   t.pass();
 });
 
+// An order and a transaction, '-' for one that is not named; '+' is another amount. 'R1' is a refund of the first result.
+const pairs: Record<string, { charges: number; others?: number }> = {
+  '1- -A 1A 2- 1B': { charges: 3 },
+  '1- -A 1B+ 2-': { charges: 2, others: 1 },
+  '1-+ -A+ R1 2A+': { charges: 0, others: 0 },
+  '1-+ -A+ R1 2-+ 1B+': { charges: 0, others: 2 },
+};
+
+for (const [script, { charges, others = 0 }] of Object.entries(pairs))
+  test(`${script}: ${charges} of the amount asked for and ${others} of another amount are in the books`, (t) => {
+    const otherSen = amountSen + 700;
+    const events = script.split(' ').reduce<PaymentEvent[]>(
+      (before, step) => {
+        if (step === 'R1')
+          return acted(before, [{ kind: 'resolution', resultNo: 1, resolution: 'refunded', note: 'x' }]);
+        const [order = '', id = '', other] = step;
+        const reported = result(Number(order) || 1, 'succeeded', {
+          sellerOrderNo: order === '-' ? '' : orderNo(Number(order)),
+          gatewayTransactionId: id === '-' ? '' : id,
+          amountSen: sen(other ? otherSen : amountSen),
+          receiptNo: '',
+        });
+        return play(before, [{ source: 'gateway', reported }]).events;
+      },
+      [requested(), chosen(1), chosen(2)],
+    );
+    t.is(bookedSen(events), charges * amountSen + others * otherSen);
+  });
+
 test('a gateway that never names its transactions: each charge is in the books once all the same', (t) => {
   const anonymous = histories.map(({ reports, ...bank }) => ({
     ...bank,
