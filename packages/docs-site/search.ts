@@ -13,18 +13,11 @@ const excerptLength = 160;
 export async function createSearch(pages: readonly (DocsFile & { sections: readonly Section[] })[]) {
   // A page up to its first heading, or one of its sections; `about` is searched but not shown.
   const entries = pages.flatMap(({ url, title, description, tags, sections }) =>
-    sections.map(({ id, heading, text, code }) =>
-      id === ''
-        ? {
-            url,
-            title,
-            heading,
-            about: [description, ...tags].join(' '),
-            text: `${description} ${text}`.trim(),
-            code,
-          }
-        : { url: `${url}#${id}`, title, heading, about: '', text, code },
-    ),
+    sections.map(({ id, heading, text, code }) => {
+      const section = { url: `${url}#${id}`, title, heading, about: '', text, code };
+      const about = [description, ...tags].join(' ');
+      return id === '' ? { ...section, url, about, text: `${description} ${text}`.trim() } : section;
+    }),
   );
   const index = new MiniSearch<(typeof entries)[number]>({
     idField: 'url',

@@ -49,7 +49,6 @@ export function connectEventStore(dependencies: {
       awayAfterMs: giveUpAfterMs,
       runtime,
       log,
-      signal,
     });
     const reads = createReads({
       connection,
@@ -69,11 +68,17 @@ export function connectEventStore(dependencies: {
     nodes.set(address, node);
     return node.reads;
   };
-  const members = sharedAnswer(
-    () => connection.use(({ client }) => readMembers(client)),
-    membersFreshMs,
-    runtime,
-  );
+  async function findMembers(): Promise<string[]> {
+    const addresses = await connection.use(({ client }) => readMembers(client));
+    // One that has left the cluster would be looked for every second until this process ends.
+    for (const [address, node] of nodes) {
+      if (addresses.includes(address)) continue;
+      nodes.delete(address);
+      node.connection.close();
+    }
+    return addresses;
+  }
+  const members = sharedAnswer(findMembers, membersFreshMs, runtime);
   const reads = isCluster(url) ? confirmAbsence({ leader, members, readsOf, runtime }) : leader;
   const append = createAppend({
     attempt: (encoded) => connection.use(({ appends }) => appends.send(encoded)),

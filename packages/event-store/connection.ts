@@ -29,10 +29,10 @@ export function createConnection(dependencies: {
   awayAfterMs: number;
   runtime: Runtime;
   log: Pick<Log, 'info' | 'warn'>;
-  /** The end of the connection. */
-  signal: AbortSignal;
 }) {
-  const { what, connect, look, deadlineMs, awayAfterMs, runtime, log, signal } = dependencies;
+  const { what, connect, look, deadlineMs, awayAfterMs, runtime, log } = dependencies;
+  const closing = new AbortController();
+  const { signal } = closing;
   const withinDeadline = createDeadline(runtime, deadlineMs);
   let current: Connected | undefined;
   /** Since when, by the monotonic clock, and its last failure; null while the store answers. */
@@ -44,6 +44,7 @@ export function createConnection(dependencies: {
       : null;
 
   async function attempt<T>(work: (connected: Connected) => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
     current ??= connected(connect());
     const used = current;
     try {
@@ -52,7 +53,7 @@ export function createConnection(dependencies: {
       return result;
     } catch (error) {
       if (isAnswer(error)) recover();
-      // What was given up was cancelled here, which is no reason.
+      // A call that this process itself cancelled says nothing about the store.
       else if (!isDefinite(error) && !used.isReleased && !signal.aborted) suspect(error);
       if (error instanceof DeadlineExceeded) {
         if (current === used) current = undefined;
@@ -97,8 +98,9 @@ export function createConnection(dependencies: {
     /** Null while the store answers, or has not failed for long. */
     whyAway,
 
-    /** Interrupts what is under way. */
+    /** Interrupts what is under way, and refuses what is begun later. */
     close(): void {
+      closing.abort(new EventStoreUnavailable('The connection to the event store is closed'));
       if (current) release(current);
       current = undefined;
     },

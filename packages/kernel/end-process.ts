@@ -1,4 +1,4 @@
-/** The end of a process while a disk does not answer: Node's own end waits for what was asked of it, for ever. */
+/** Ends a process although a disk does not answer: Node itself waits without limit for file operations under way. */
 
 export const isDiskAwaited = () => process.getActiveResourcesInfo().some((each) => each.startsWith('FSReq'));
 

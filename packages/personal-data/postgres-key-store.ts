@@ -42,14 +42,13 @@ export function createPostgresKeyStore(dependencies: {
   const wrap = (block: KeyBlock) => wrapBlock(block, wrapping, runtime);
   const unwrap = (stored: StoredBlock) => unwrapBlock(stored, wrapping);
 
-  /** The block without these keys, null if it has none of them; and how many of them it had. */
+  /** The block without these keys, and how many of them it had. */
   function destroyed(stored: StoredBlock, indexes: readonly number[]) {
     const keys = unwrap(stored);
     if (keys instanceof KeysUnavailable) throw keys;
     const places = indexes.map((index) => (keys ? keyIn(keys, index) : keyInSealed(stored.sealed, index)));
     const live = places.filter((place) => !isDestroyed(place));
     for (const place of live) place.fill(0);
-    if (live.length === 0) return { block: null, count: 0 };
     return { block: keys ? wrap({ id: stored.id, keys }) : stored, count: live.length };
   }
 
@@ -103,24 +102,26 @@ export function createPostgresKeyStore(dependencies: {
       const found = keyIds.map(readKeyId).filter((each) => each !== null);
       // Nobody may have the key of the blind index destroyed with an event that names it.
       const named = found.filter(({ block }) => block !== indexBlock);
-      let changed = 0;
+      let hasChanged = false;
       let there = 0;
-      for (const [block, keys] of Map.groupBy(named, (each) => each.block)) {
+      for (const [id, keys] of Map.groupBy(named, ({ block }) => block)) {
         const indexes = keys.map(({ index }) => index);
-        const alone = indexes.map((index) => destroyedAlone(block, index));
-        let live = 0;
-        const update = (stored: StoredBlock) => {
-          const without = destroyed(stored, indexes);
-          live = without.count;
-          return without.block;
-        };
-        const recordLive = async (trx: Knex.Transaction) => {
-          if (live > 0) await record?.(live, trx);
-        };
-        if (await changeBlock(db, block, update, alone, recordLive)) changed += 1;
-        there += live;
+        const isChanged = await changeBlock(db, id, async (stored, trx) => {
+          if (!stored) {
+            const alone = indexes.map((index) => destroyedAlone(id, index));
+            await rows(trx).insert(alone).onConflict('id').ignore();
+            return true;
+          }
+          const { block, count } = destroyed(stored, indexes);
+          if (count === 0) return false;
+          await rows(trx).where({ id }).update(block);
+          await record?.(count, trx);
+          there += count;
+          return true;
+        });
+        hasChanged ||= isChanged;
       }
-      if (changed > 0) await store.freeOldVersions();
+      if (hasChanged) await store.freeOldVersions();
       return there;
     },
     async freeOldVersions() {
@@ -154,9 +155,11 @@ export function createPostgresKeyStore(dependencies: {
         const page = others().where('id', '>', last).orderBy('id').limit(rewrapPage);
         const ids: string[] = await page.pluck('id');
         for (const id of ids) {
-          const isMoved = await changeBlock(db, id, (stored) => {
-            const keys = stored.kek_id === wrapping.current.id ? null : unwrap(stored);
-            return keys instanceof Buffer ? wrap({ id, keys }) : null;
+          const isMoved = await changeBlock(db, id, async (stored, trx) => {
+            const keys = stored && stored.kek_id !== wrapping.current.id && unwrap(stored);
+            if (!(keys instanceof Buffer)) return false;
+            await rows(trx).where({ id }).update(wrap({ id, keys }));
+            return true;
           });
           if (isMoved) moved += 1;
         }
@@ -174,27 +177,20 @@ export function createPostgresKeyStore(dependencies: {
 const rows = (on: Knex) => on<StoredBlock>('key_blocks').withSchema(keySchema);
 
 /**
- * Changes a block while nobody else can, and nobody adds one; `update` returns what to write, or null. `instead` is added
- * if there is no such block. `record` writes what belongs to a change.
+ * Calls `change` with a block while nobody else can change it or add one; undefined if there is no such block. It returns
+ * whether it changed something, which is then announced.
  */
 async function changeBlock(
   db: Knex,
   id: string,
-  update: (stored: StoredBlock) => StoredBlock | null,
-  instead: readonly StoredBlock[] = [],
-  record = async (_: Knex.Transaction): Promise<void> => undefined,
+  change: (stored: StoredBlock | undefined, trx: Knex.Transaction) => Promise<boolean>,
 ): Promise<boolean> {
   return await db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [keySchema]);
     const [stored] = await rows(trx).where({ id }).forUpdate();
-    const updated = stored && update(stored);
-    const added = stored ? [] : [...instead];
-    if (updated) await rows(trx).where({ id }).update(updated);
-    else if (added.length > 0) await rows(trx).insert(added).onConflict('id').ignore();
-    else return false;
-    await record(trx);
-    await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
-    return true;
+    const isChanged = await change(stored, trx);
+    if (isChanged) await trx.raw('select pg_notify(?, ?)', [destroyedChannel, '']);
+    return isChanged;
   });
 }
 

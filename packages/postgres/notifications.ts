@@ -41,6 +41,8 @@ export function listenForNotifications(dependencies: {
       }
       lost.signal.throwIfAborted();
     } finally {
+      // Otherwise the connection would stay in memory for as long as `signal` has not aborted.
+      over.removeEventListener('abort', cut);
       cut();
     }
   }

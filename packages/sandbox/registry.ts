@@ -54,11 +54,8 @@ export function addRegistry(router: Router, { orders, token }: { orders: Orders;
     if (typeof key !== 'string' || typeof value !== 'string')
       return answer(ctx, 400, { message: 'Name one key and one value' });
     const records = recordsOf(key === transaksiIdKey ? orders.ofTransaksiId(value) : [], orders);
-    answer(
-      ctx,
-      200,
-      records.map(({ id }) => ({ transaction_id: id, key, value })),
-    );
+    const extras = records.map(({ id }) => ({ transaction_id: id, key, value }));
+    answer(ctx, 200, extras);
   });
 }
 

@@ -218,8 +218,6 @@ test('frozen for long: unavailable; the same append again later is stored once',
 });
 
 test('what a process has given up by itself is no reason for an outage', async (t) => {
-  const closing = new AbortController();
-  t.teardown(() => closing.abort());
   const never = new Promise<never>(() => {});
   const connection = createConnection({
     what: 'The event store',
@@ -229,8 +227,8 @@ test('what a process has given up by itself is no reason for an outage', async (
     awayAfterMs: 0,
     runtime: systemRuntime,
     log: { info: () => {}, warn: () => {} },
-    signal: closing.signal,
   });
+  t.teardown(connection.close);
   const silent = connection.use(() => never);
   const cancelled = connection.use(async () => {
     await silent.catch(() => {});

@@ -1,41 +1,35 @@
 /** A cluster whose leader is frozen, resumed and killed under load. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossipMessages from '@eventstore/db-client/generated/gossip_pb.js';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { connectEventStore } from '@ledger/event-store/client.ts';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { closeClient, createClient } from '@ledger/event-store/new-client.ts';
 import type { Reads } from '@ledger/event-store/read.ts';
 import { confirmAbsence, readMembers } from '@ledger/event-store/stream-absence.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
-import test from 'ava';
-import { pino } from 'pino';
+import test, { type ExecutionContext } from 'ava';
 import { until } from '../embedded/helpers.ts';
 import { startEventStoreCluster } from '../support/event-store-cluster.ts';
 import { answerMembers } from '../support/event-store-nodes.ts';
-import { newEvent, range } from './helpers.ts';
+import { newEvent, open, range } from './helpers.ts';
+
+async function startCluster(t: ExecutionContext) {
+  const cluster = await startEventStoreCluster();
+  t.teardown(() => cluster.close());
+  return cluster;
+}
 
 const rounds = Number(process.env.CLUSTER_ROUNDS ?? 6);
 
 test('the leader is frozen and resumed again and again: nothing acknowledged is lost or unknown', async (t) => {
   t.timeout(rounds * 20_000);
-  const cluster = await startEventStoreCluster();
-  const connect = (callDeadlineMs: number) =>
-    connectEventStore({
-      url: cluster.url,
-      log: pino({ enabled: false }),
-      runtime: systemRuntime,
-      callDeadlineMs,
-      giveUpAfterMs: 10_000,
-    });
-  const store = connect(400);
-  const reader = connect(400);
-  t.teardown(async () => {
-    await Promise.all([store.close(), reader.close()]);
-    await cluster.close();
-  });
+  const cluster = await startCluster(t);
+  const deadlines = { callDeadlineMs: 400, giveUpAfterMs: 10_000 };
+  const [store, reader] = [open(t, cluster.url, deadlines), open(t, cluster.url, deadlines)];
   let running = true;
   let appended = 0;
   let longestMs = 0;
@@ -76,18 +70,8 @@ test('the leader is frozen and resumed again and again: nothing acknowledged is 
 });
 
 test('an append that was not sent before its deadline is never sent', async (t) => {
-  const cluster = await startEventStoreCluster();
-  const store = connectEventStore({
-    url: cluster.url,
-    log: pino({ enabled: false }),
-    runtime: systemRuntime,
-    callDeadlineMs: 300,
-    giveUpAfterMs: 600,
-  });
-  t.teardown(async () => {
-    await store.close();
-    await cluster.close();
-  });
+  const cluster = await startCluster(t);
+  const store = open(t, cluster.url, { callDeadlineMs: 300, giveUpAfterMs: 600 });
   // No node answers, so that none can be found.
   cluster.freezeAll();
   await t.throwsAsync(store.append('payment-1', [newEvent()], 'no_stream'), {
@@ -104,18 +88,8 @@ test('an append that was not sent before its deadline is never sent', async (t) 
 });
 
 test('a stream is said not to exist only if more than half of the nodes answer', async (t) => {
-  const lines = new Set<string>();
-  const cluster = await startEventStoreCluster();
-  const store = connectEventStore({
-    url: cluster.url,
-    log: pino({}, { write: (line: string) => void lines.add(JSON.parse(line).msg) }),
-    runtime: systemRuntime,
-    callDeadlineMs: 1_500,
-  });
-  t.teardown(async () => {
-    await store.close();
-    await cluster.close();
-  });
+  const cluster = await startCluster(t);
+  const store = open(t, cluster.url, { callDeadlineMs: 1_500 });
   t.deepEqual(await store.load('payment-1'), []);
   t.is(await store.loadLast('payment-1'), null);
   cluster.freezeFollowers();
@@ -123,6 +97,7 @@ test('a stream is said not to exist only if more than half of the nodes answer',
     instanceOf: EventStoreUnavailable,
     message: /Too few nodes/,
   });
+  const lines = new Set(store.logged.map(({ message }) => message));
   t.is(lines.size, 2, 'of each node that does not answer');
   for (const line of lines) t.regex(line, /^Node 127\.0\.0\.1:\d+ of the event store does not answer$/);
 });
@@ -145,17 +120,31 @@ test('a read-only replica has no part in the majority: appends are acknowledged 
   t.deepEqual(await readMembers(client), ['node-0:2113', 'node-1:2113', 'node-2:2113']);
 });
 
+test('a node that has left the cluster is not connected to any more', async (t) => {
+  const cluster = await startCluster(t);
+  const left = createServer((socket) => socket.destroy());
+  await once(left.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => left.close());
+  let attempts = 0;
+  left.on('connection', () => {
+    attempts += 1;
+  });
+  const { port } = left.address() as AddressInfo;
+  cluster.more.push({ host: '127.0.0.1', port, state: gossipMessages.MemberInfo.VNodeState.FOLLOWER });
+  const store = open(t, cluster.url);
+  t.deepEqual(await store.load('payment-1'), []);
+  await until(() => attempts > 2);
+  cluster.more.pop();
+  await sleep(200);
+  t.deepEqual(await store.load('payment-1'), []);
+  const before = attempts;
+  await sleep(4_000);
+  t.true(attempts <= before + 1, `${attempts - before} attempts in 4 s`);
+});
+
 test('who asks for many streams at once that do not exist asks once which nodes there are', async (t) => {
-  const cluster = await startEventStoreCluster();
-  const store = connectEventStore({
-    url: cluster.url,
-    log: pino({ enabled: false }),
-    runtime: systemRuntime,
-  });
-  t.teardown(async () => {
-    await store.close();
-    await cluster.close();
-  });
+  const cluster = await startCluster(t);
+  const store = open(t, cluster.url);
   await store.load('payment-0');
   const before = cluster.timesAsked();
   const found = await Promise.all(range(50).map((number) => store.load(`payment-${number}`)));

@@ -77,10 +77,10 @@ function readLine(line: string): Logged {
   return { level, message };
 }
 
-/** A connection that is closed after the test, and what it logged. */
+/** A connection to a URL, or to a server of this machine, that is closed after the test, and what it logged. */
 export function open(
   t: ExecutionContext,
-  port: number,
+  place: number | string,
   options: { settings?: string; callDeadlineMs?: number; giveUpAfterMs?: number; runtime?: Runtime } = {},
 ): EventStore & { logged: Logged[] } {
   const { settings = '', runtime = systemRuntime, ...deadlines } = options;
@@ -88,7 +88,7 @@ export function open(
   const formatters = { level: (level: string) => ({ level }) };
   const log = pino({ formatters }, { write: (line: string) => void logged.push(readLine(line)) });
   const store = connectEventStore({
-    url: `esdb://127.0.0.1:${port}?tls=false${settings}`,
+    url: typeof place === 'string' ? place : `esdb://127.0.0.1:${place}?tls=false${settings}`,
     log,
     ...deadlines,
     runtime,

@@ -11,12 +11,29 @@ import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { memoryKeyStore } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
 
+type Options = Parameters<typeof createKeyPool>[0];
+
+/** A pool with what the test gives; otherwise it logs nothing, and nobody is told of new keys. */
+const createPool = (options: Pick<Options, 'store'> & Partial<Options>) =>
+  createKeyPool({
+    onAdded: () => undefined,
+    runtime: testRuntime(),
+    log: pino({ level: 'silent' }),
+    ...options,
+  });
+
+/** A reserve under the wrapping key that repeats a letter. */
+function reserveUnder(letter: string, folder: string) {
+  const wrapping = wrappingKeys(Buffer.alloc(32, letter).toString('base64'), []);
+  return createKeyReserve({ folder, wrapping, runtime: testRuntime() });
+}
+
 /** A pool that is full when its store goes away. */
 async function fullPool() {
   const store = memoryKeyStore();
   let isAway = false;
   const asked = { whileAway: 0, forReserve: 0 };
-  const pool = createKeyPool({
+  const pool = createPool({
     store: {
       ...store,
       add(blocks) {
@@ -32,9 +49,6 @@ async function fullPool() {
       },
       fill: async () => undefined,
     },
-    onAdded: () => undefined,
-    runtime: testRuntime(),
-    log: pino({ level: 'silent' }),
   });
   await pool.start();
   while (pool.available() < 98_304) await new Promise(setImmediate);
@@ -74,7 +88,7 @@ test('no key is drawn twice, and none after the end', async (t) => {
 
 test('keys are stored ahead although no reserve of them can be kept', async (t) => {
   const filled = Promise.withResolvers<void>();
-  const pool = createKeyPool({
+  const pool = createPool({
     store: memoryKeyStore(),
     reserve: {
       take: () => [],
@@ -83,9 +97,6 @@ test('keys are stored ahead although no reserve of them can be kept', async (t) 
         return Promise.reject(new Error('the disk is full'));
       },
     },
-    onAdded: () => undefined,
-    runtime: testRuntime(),
-    log: pino({ level: 'silent' }),
     ahead: keysPerBlock,
   });
   await pool.start();
@@ -97,13 +108,7 @@ test('keys are stored ahead although no reserve of them can be kept', async (t) 
 
 test('what the store has lost is stored again, with the keys that were drawn', async (t) => {
   const store = memoryKeyStore();
-  const pool = createKeyPool({
-    store,
-    onAdded: () => undefined,
-    ahead: 2 * keysPerBlock,
-    runtime: testRuntime(),
-    log: pino({ level: 'silent' }),
-  });
+  const pool = createPool({ store, ahead: 2 * keysPerBlock });
   await pool.start();
   while (pool.available() < 2 * keysPerBlock) await new Promise(setImmediate);
   const drawn = pool.draw('begun');
@@ -123,12 +128,11 @@ test('what the store has lost is stored again although no connection was lost: w
   const store = memoryKeyStore();
   let look = () => {};
   let isAway = false;
-  const pool = createKeyPool({
+  const pool = createPool({
     store: {
       ...store,
       missing: (ids) => (isAway ? Promise.reject(new Error('away')) : store.missing(ids)),
     },
-    onAdded: () => undefined,
     ahead: 2 * keysPerBlock,
     runtime: testRuntime({
       sleep: (_, signal) =>
@@ -137,7 +141,6 @@ test('what the store has lost is stored again although no connection was lost: w
           signal?.addEventListener('abort', () => resolve());
         }),
     }),
-    log: pino({ level: 'silent' }),
   });
   await pool.start();
   while (pool.available() < 2 * keysPerBlock) await new Promise(setImmediate);
@@ -160,8 +163,7 @@ test('what the store has lost is stored again although no connection was lost: w
 test('who has drawn no key asks the store for nothing when it ends: the store may be away', async (t) => {
   const unasked = () => Promise.reject(t.fail());
   const store = { ...memoryKeyStore(), add: unasked, missing: unasked, removeUnused: unasked };
-  const log = pino({ level: 'silent' });
-  await createKeyPool({ store, onAdded: () => undefined, runtime: testRuntime(), log }).stop();
+  await createPool({ store }).stop();
   t.pass();
 });
 
@@ -177,12 +179,10 @@ test('what the store has lost is stored again however long it takes no keys, eac
     clockMs += ms;
     await new Promise(setImmediate);
   };
-  const pool = createKeyPool({
+  const pool = createPool({
     store: { ...store, add },
-    onAdded: () => undefined,
     ahead: keysPerBlock,
     runtime: testRuntime({ monotonicMs: () => clockMs, sleep }),
-    log: pino({ level: 'silent' }),
   });
   await pool.start();
   store.blocks.clear();
@@ -205,17 +205,12 @@ test('what the store has lost is stored again however long it takes no keys, eac
 test('started while the store is away: keys of the reserve, which are in the store and in no file any more', async (t) => {
   const folder = await temporaryFolder(t);
   const store = memoryKeyStore();
-  const runtime = testRuntime();
-  const wrapping = wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []);
-  const reserve = createKeyReserve({ folder, wrapping, runtime });
+  const reserve = reserveUnder('k', folder);
   const start = (isAway: boolean) => {
-    const pool = createKeyPool({
+    const pool = createPool({
       store: isAway ? { ...store, add: () => Promise.reject(new Error('away')) } : store,
       reserve,
-      onAdded: () => undefined,
       ahead: keysPerBlock,
-      runtime,
-      log: pino({ level: 'silent' }),
     });
     t.teardown(() => pool.stop());
     return pool.start().then(() => pool);
@@ -254,8 +249,7 @@ test('started while the store is away: keys of the reserve, which are in the sto
   t.is(reserve.take().length, 1, 'of two files one was damaged');
   await reserve.fill(store);
   t.is((await readdir(folder)).length, 32);
-  const renewed = wrappingKeys(Buffer.alloc(32, 'n').toString('base64'), []);
-  const other = createKeyReserve({ folder, wrapping: renewed, runtime });
+  const other = reserveUnder('n', folder);
   t.deepEqual(other.take(), [], 'under a DATA_KEY that is not configured any more');
   await other.fill(store);
   t.is(other.take().length, 16);
@@ -264,18 +258,8 @@ test('started while the store is away: keys of the reserve, which are in the sto
 test('what the store has lost of the reserve is stored again, too', async (t) => {
   const folder = await temporaryFolder(t);
   const store = memoryKeyStore();
-  const runtime = testRuntime();
-  const wrapping = wrappingKeys(Buffer.alloc(32, 'k').toString('base64'), []);
-  const reserve = createKeyReserve({ folder, wrapping, runtime });
-  const log = pino({ level: 'silent' });
-  const pool = createKeyPool({
-    store,
-    reserve,
-    onAdded: () => undefined,
-    ahead: keysPerBlock,
-    runtime,
-    log,
-  });
+  const reserve = reserveUnder('k', folder);
+  const pool = createPool({ store, reserve, ahead: keysPerBlock });
   t.teardown(() => pool.stop());
   await pool.start();
   await until(async () => (await readdir(folder)).length === 32);

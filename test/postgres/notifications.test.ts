@@ -1,4 +1,5 @@
 /** Listening, while the server may be gone without a word: what was announced meanwhile was missed. */
+import { getEventListeners } from 'node:events';
 import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { createClient } from '@ledger/postgres/pool.ts';
 import test from 'ava';
@@ -17,6 +18,7 @@ test('a server that is lost behind a proxy, which keeps the connection, is notic
   const told: (string | null)[] = [];
   const runtime = testRuntime();
   let isPausing = false;
+  const signals: (AbortSignal | undefined)[] = [];
   const listener = listenForNotifications({
     databaseUrl: throughWire.href,
     channel: 'news',
@@ -26,6 +28,7 @@ test('a server that is lost behind a proxy, which keeps the connection, is notic
       ...runtime,
       async sleep(ms, signal) {
         isPausing = true;
+        signals.push(signal);
         await runtime.sleep(Math.min(ms, 100), signal);
         isPausing = false;
       },
@@ -44,6 +47,8 @@ test('a server that is lost behind a proxy, which keeps the connection, is notic
   wire.lost.answers = false;
   await until(() => told.length === 3);
   t.deepEqual(told, [null, 'the first', null]);
+  const [ofFirst = new AbortController().signal] = signals;
+  t.deepEqual(getEventListeners(ofFirst, 'abort'), [], 'nothing keeps the lost connection in memory');
 
   // Asked before, and given up after the same time.
   const client = createClient(throughWire.href, 'beside it');

@@ -67,6 +67,12 @@ test('that all connections were in use is said without advice to programmers', a
   t.is(briefReasonOf(error), 'no connection was free in time');
 });
 
+/** The sessions in the database of which a condition is true. */
+async function countSessions(url: string, condition: string): Promise<number> {
+  const sql = `select pid from pg_stat_activity where datname = current_database() and ${condition}`;
+  return (await query(url, sql)).length;
+}
+
 test.serial('of the connections that a burst has opened, one stays', async (t) => {
   const { url } = await createDatabase();
   const db = connectPostgres({ url, log });
@@ -74,13 +80,7 @@ test.serial('of the connections that a burst has opened, one stays', async (t) =
   // What a pool looks at its idle connections by.
   mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() });
   t.teardown(() => mock.timers.reset());
-  const connections = async () =>
-    (
-      await query(
-        url,
-        `select pid from pg_stat_activity where datname = current_database() and application_name = 'ledger'`,
-      )
-    ).length;
+  const connections = () => countSessions(url, `application_name = 'ledger'`);
   await Promise.all([1, 2, 3].map(() => db.raw('select pg_sleep(0.2)')));
   t.is(await connections(), 3);
   mock.timers.tick(10_000);
@@ -92,13 +92,7 @@ test('queries that timed out while they waited for a lock leave no sessions behi
   await query(url, 'create table rows (id integer)');
   const [db, holder] = [connectPostgres({ url, log }), connectPostgres({ url, log })];
   t.teardown(() => Promise.all([db.destroy(), holder.destroy()]));
-  const waiting = async () =>
-    (
-      await query(
-        url,
-        `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-    ).length;
+  const waiting = () => countSessions(url, `wait_event_type = 'Lock'`);
   await holder.transaction(async (trx) => {
     await trx.raw('lock table rows');
     const errors = await Promise.all([1, 2, 3].map(() => t.throwsAsync(db('rows').timeout(300))));

@@ -15,7 +15,7 @@ import { createBatchAppends } from '../../packages/embedded/eventstore/batch-app
 import { createReads } from '../../packages/embedded/eventstore/read.ts';
 import { openStorage, type Storage } from '../../packages/embedded/eventstore/storage.ts';
 import { streamsService } from '../../packages/embedded/eventstore/wire.ts';
-import { answerMembers, notLeader, seenBy } from './event-store-nodes.ts';
+import { answerMembers, type Member, notLeader, seenBy } from './event-store-nodes.ts';
 
 export type ClusterOptions = {
   file?: string;
@@ -52,6 +52,8 @@ export async function startEventStoreCluster({
   let leader: number | null = 0;
   /** How often a node was asked which nodes there are. */
   let timesAsked = 0;
+  /** Further nodes that the others gossip of. */
+  const more: Member[] = [];
 
   for (const number of [0, 1, 2]) nodes.push(await startNode(number));
 
@@ -124,12 +126,13 @@ export async function startEventStoreCluster({
   function membersSeenBy({ believes }: Node) {
     timesAsked += 1;
     const { FOLLOWER, LEADER, UNKNOWN } = gossipMessages.MemberInfo.VNodeState;
-    return nodes.map(({ number, port, gate }) => ({
+    const members = nodes.map(({ number, port, gate }) => ({
       host: '127.0.0.1',
       port,
       isAlive: !gate.isShut(),
       state: believes === number ? LEADER : believes === null ? UNKNOWN : FOLLOWER,
     }));
+    return [...members, ...more];
   }
 
   async function elect(lost: Node): Promise<void> {
@@ -155,6 +158,7 @@ export async function startEventStoreCluster({
     /** Everything that is stored, on any node. */
     storage,
     timesAsked: () => timesAsked,
+    more,
 
     /** Resolves when the leader is back and knows that another one leads. */
     async freezeLeader(forMs: number): Promise<void> {

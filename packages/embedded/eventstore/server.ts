@@ -1,21 +1,8 @@
 // A small EventStoreDB: the gRPC protocol that the official client speaks, over one SQLite file.
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import gossip from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import monitoring from '@eventstore/db-client/generated/monitoring_grpc_pb.js';
-import operations from '@eventstore/db-client/generated/operations_grpc_pb.js';
-import persistent from '@eventstore/db-client/generated/persistent_grpc_pb.js';
-import projections from '@eventstore/db-client/generated/projections_grpc_pb.js';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import users from '@eventstore/db-client/generated/users_grpc_pb.js';
-import {
-  Server,
-  ServerCredentials,
-  type ServiceDefinition,
-  type sendUnaryData,
-  status,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
+import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { StartError } from '../start-error.ts';
@@ -64,16 +51,11 @@ export async function startEventStore({
     read: reads.read,
     append: createAppend(storage),
     batchAppend: batchAppends.batchAppend,
-    ...refusals(
-      { delete: streamsService.delete, tombstone: streamsService.tombstone },
-      'a ledger deletes nothing',
-    ),
   });
   server.addService(backupService, { backup: createBackup(storage, file) });
   server.addService(featuresService, {
     getSupportedMethods: (_: unknown, answer: sendUnaryData<Buffer>) => answer(null, supportedMethods),
   });
-  for (const [service, why] of REFUSED) server.addService(service, refusals(service, why));
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const bind = promisify(server.bindAsync.bind(server));
   const boundPort = await bind(address, ServerCredentials.createInsecure()).catch((cause: unknown) => {
@@ -93,31 +75,6 @@ export async function startEventStore({
       storage.close();
     },
   };
-}
-
-const REFUSED: readonly (readonly [ServiceDefinition, string])[] = [
-  [persistent.PersistentSubscriptionsService, 'use a catch-up subscription and keep your own checkpoint'],
-  [projections.ProjectionsService, 'read models are built outside the event store'],
-  [gossip.GossipService, 'it is a single node'],
-  [users.UsersService, 'it has no users'],
-  [operations.OperationsService, 'it needs no operator'],
-  [monitoring.MonitoringService, 'it keeps no statistics'],
-];
-
-/** Handlers that answer UNIMPLEMENTED with the reason. */
-function refusals(methods: ServiceDefinition, why: string): UntypedServiceImplementation {
-  return Object.fromEntries(
-    Object.entries(methods).map(([name, { path, responseStream }]) => {
-      const error = {
-        code: status.UNIMPLEMENTED,
-        details: `${path} is not offered by the embedded event store: ${why}`,
-      };
-      const handler = responseStream
-        ? (call: NodeJS.EventEmitter) => void call.emit('error', error)
-        : (_: unknown, callback: sendUnaryData<never>) => callback(error);
-      return [name, handler];
-    }),
-  );
 }
 
 const { getSupportedMethods } = features.ServerFeaturesService;

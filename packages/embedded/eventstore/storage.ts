@@ -95,7 +95,10 @@ export function openStorage(file: string) {
     }
   }
 
-  /** An append after an event that the stream does not have is never stored, so it can ask whether there is room. */
+  /**
+   * The error of a full disk, for an append that expects a later revision than the stream has. It would never be stored: by
+   * such an append a program asks whether there is room (`refusal` in packages/event-store).
+   */
   function noRoomFor({ expected }: AppendRequest, result: AppendResult): Error | null {
     if (!full || performance.now() - full.sinceMs > FULL_FOR_MS || typeof expected !== 'bigint') return null;
     const isAhead = result.outcome === 'wrong-expected-version' && expected > result.currentRevision;

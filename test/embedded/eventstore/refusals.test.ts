@@ -27,37 +27,24 @@ test.after.always(async () => {
   await store.close();
 });
 
-async function unimplemented(t: ExecutionContext, call: Promise<unknown>, why: RegExp): Promise<void> {
+async function unimplemented(t: ExecutionContext, call: Promise<unknown>): Promise<void> {
   const error = await t.throwsAsync<Error & { code?: number }>(call);
   t.is(error?.code, status.UNIMPLEMENTED);
-  t.regex(error?.message ?? '', why);
 }
 
 test('nothing can be deleted', async (t) => {
   const stream = aStream();
   await client.appendToStream(stream, anEvent());
-  await unimplemented(
-    t,
-    client.deleteStream(stream),
-    /not offered by the embedded event store: a ledger deletes nothing/,
-  );
-  await unimplemented(t, client.tombstoneStream(stream), /a ledger deletes nothing/);
+  await unimplemented(t, client.deleteStream(stream));
+  await unimplemented(t, client.tombstoneStream(stream));
   t.is((await collect(client.readStream(stream))).length, 1);
 });
 
 test('no persistent subscriptions, no projections', async (t) => {
   const settings = persistentSubscriptionToStreamSettingsFromDefaults();
-  await unimplemented(
-    t,
-    client.createPersistentSubscriptionToStream(aStream(), 'group', settings),
-    /use a catch-up subscription/,
-  );
-  await unimplemented(
-    t,
-    collect(client.subscribeToPersistentSubscriptionToStream(aStream(), 'group')),
-    /use a catch-up subscription/,
-  );
-  await unimplemented(t, client.createProjection('p', 'fromAll()'), /outside the event store/);
+  await unimplemented(t, client.createPersistentSubscriptionToStream(aStream(), 'group', settings));
+  await unimplemented(t, collect(client.subscribeToPersistentSubscriptionToStream(aStream(), 'group')));
+  await unimplemented(t, client.createProjection('p', 'fromAll()'));
 });
 
 type ChunkOptions = { id?: string; isFinal?: boolean; events?: number; stream?: string; deadlineMs?: number };
