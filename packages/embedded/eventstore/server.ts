@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type sendUnaryData, status } from '@grpc/grpc-js';
 import { reasonOf } from '@ledger/kernel/reason-of.ts';
 import { encode, field } from '@ledger/kernel/write-protobuf.ts';
 import { StartError } from '../start-error.ts';
@@ -51,6 +51,8 @@ export async function startEventStore({
     read: reads.read,
     append: createAppend(storage),
     batchAppend: batchAppends.batchAppend,
+    delete: deletesNothing,
+    tombstone: deletesNothing,
   });
   server.addService(backupService, { backup: createBackup(storage, file) });
   server.addService(featuresService, {
@@ -75,6 +77,14 @@ export async function startEventStore({
       storage.close();
     },
   };
+}
+
+/** What else is not offered, gRPC itself refuses with a sentence that names the method. */
+function deletesNothing(_: unknown, answer: sendUnaryData<never>): void {
+  answer({
+    code: status.UNIMPLEMENTED,
+    details: 'The embedded event store deletes nothing: it holds a ledger',
+  });
 }
 
 const { getSupportedMethods } = features.ServerFeaturesService;
