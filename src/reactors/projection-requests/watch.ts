@@ -55,7 +55,7 @@ export function startRequests(watched: Watched): Background {
       };
       const onFailure = (error: unknown) => {
         // Others log that the event store is away; then nobody knows whether anything was requested.
-        if (!(error instanceof EventStoreUnavailable))
+        if (!signal.aborted && !(error instanceof EventStoreUnavailable))
           warn({ projection: name, reason: describeRebuildFailure(error) }, 'what staff requested waits');
         return false;
       };
