@@ -5,12 +5,11 @@ import { RebuildInterrupted, RebuildUnderWay } from '@ledger/projections/rebuild
 import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import { differenceText } from '../audit/verify/read-models.ts';
-import { createExecuteRequest } from '../commands/projection-requests.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { allProjections } from '../projections/all.ts';
 import {
   describeRebuildFailure,
-  openRequestId,
+  rebuildAsRequested,
   rebuildOnRecord,
 } from '../reactors/projection-requests/perform.ts';
 import { onSignals } from '../roles/lifecycle.ts';
@@ -21,16 +20,21 @@ import { exitCodeOf } from './failure-text.ts';
 import { openRebuildProgress } from './progress.ts';
 import { type Context, fail, staffCause, withStores } from './stores.ts';
 
-export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: isForParked }, names) => {
+const needs = { uses: ['dataKeys'] } as const;
+
+export const command: CommandOf<'rebuild'> = async (options, names) => {
+  const { 'dry-run': isDry, parked: isForParked, requested: isRequested } = options;
   if (isForParked && (isDry || names.length > 0))
     throw new UsageError('--parked takes no projection and no --dry-run');
-  if (isForParked) return await withStores('rebuild', { uses: ['dataKeys'] }, tryAllParkedAgain);
+  if (isRequested && (isDry || isForParked)) throw new UsageError('--requested takes no other option');
+  if (isForParked) return await withStores('rebuild', needs, tryAllParkedAgain);
   const chosen = choose(names);
+  if (isRequested) return await withStores('rebuild', needs, (stores) => performRequested(chosen, stores));
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const interrupt = new AbortController();
   const { signal } = interrupt;
   onSignals(['SIGINT'], { stop: () => interrupt.abort(), exitCode: 130 });
-  return await withStores('rebuild', { uses: ['dataKeys'] }, async (stores) => {
+  return await withStores('rebuild', needs, async (stores) => {
     const reports: Report[] = [];
     for (const projection of chosen) {
       const work = isDry ? compareOne : rebuildOne;
@@ -49,6 +53,13 @@ export const command: CommandOf<'rebuild'> = async ({ 'dry-run': isDry, parked: 
     return { ...report, exitCode: 130 };
   });
 };
+
+/** A signal ends the process as a crash does: requests stay open, and the next process continues. */
+async function performRequested(chosen: readonly Projection[], stores: Context<'dataKeys'>): Promise<0> {
+  const { signal } = new AbortController();
+  for (const projection of chosen) await rebuildAsRequested({ ...stores, projection, signal });
+  return 0;
+}
 
 /** In all read models and to-do lists. The exit code is 1 if streams are still parked. */
 async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
@@ -84,22 +95,13 @@ type Run = Context<'dataKeys'> & { signal: AbortSignal };
 
 async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
   const { name } = projection;
-  const execute = createExecuteRequest(run.eventStore);
   const progress = openRebuildProgress(name);
-  const now = () => run.runtime.now().toISOString();
-  let begun = false;
   try {
     const { events, durationMs } = await rebuildOnRecord({
       ...run,
       projection,
-      cause: staffCause(),
+      asks: staffCause,
       onProgress: progress.show,
-      async onBegin() {
-        begun = true;
-        const data = { at: now(), projection: name };
-        await execute(name, { type: 'ProjectionRebuildRequested', data }, staffCause());
-        return await openRequestId(run.eventStore, name);
-      },
     }).finally(progress.end);
     const seconds = (durationMs / 1000).toFixed(1);
     return {
@@ -110,11 +112,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
   } catch (error) {
     if (error instanceof RebuildUnderWay)
       return failed(name, `${error.message}; /console/projections shows its progress.`);
-    const isInterrupted = error instanceof RebuildInterrupted;
-    const reason = isInterrupted ? 'It was interrupted' : describeRebuildFailure(error);
-    // Otherwise the projections role would perform the request.
-    const data = { at: now(), reason };
-    if (begun) await execute(name, { type: 'ProjectionRebuildFailed', data }, staffCause());
+    const reason = describeRebuildFailure(error);
     return failed(name, `${reason}. The existing tables stay in use.`, exitCodeOf(error));
   }
 }

@@ -17,8 +17,7 @@ import { streamPrefixes } from '../events/streams.ts';
 import { createErasedKeys } from '../personal-data/erased-keys.ts';
 import { startRetention } from '../personal-data/retention.ts';
 import { allProjections } from '../projections/all.ts';
-import { startRetries } from '../reactors/projection-requests/retries.ts';
-import { startRebuilds } from '../reactors/projection-requests/watch.ts';
+import { startRequests } from '../reactors/projection-requests/watch.ts';
 import { recipientsIn, startStaffEmail } from '../reactors/staff/staff-email.ts';
 import { rebuildInProcess, verifyInProcess } from './children.ts';
 import { createEraser } from './eraser.ts';
@@ -50,17 +49,6 @@ export function startProjections(role: RoleDependencies): Running {
     void run.ended.then(() => halted.add(projection.name));
   };
   for (const projection of allProjections) launch(projection);
-  const rebuilds = startRebuilds({
-    ...common,
-    eventStore: reader,
-    projections: allProjections.map(({ name }) => name),
-    takeUp: (name, signal) => rebuildInProcess(name, { ...role, signal }),
-    // With new tables, a projection that has halted may be able to continue.
-    onRebuilt(name) {
-      const projection = allProjections.find((each) => each.name === name);
-      if (projection && halted.delete(name)) launch(projection);
-    },
-  });
   const sealer = startSealer({
     ...common,
     eventStore: reader,
@@ -80,7 +68,16 @@ export function startProjections(role: RoleDependencies): Running {
   const retention = startRetention({ ...common, ...eraser, differenceMs, retention: config.retention });
   const erasedKeysList = createErasedKeys({ store: personalData.store, log });
   const erasedKeys = runProjection({ ...common, eventStore: reader, projection: erasedKeysList });
-  const retries = startRetries([...allProjections, erasedKeysList], { ...common, eventStore: reader });
+  const requests = startRequests({
+    ...common,
+    eventStore: reader,
+    projections: [...allProjections, erasedKeysList],
+    rebuild: ({ name }, signal) => rebuildInProcess({ databaseUrl, name, runtime, signal }),
+    // With new tables, a projection that has halted may be able to continue.
+    onRebuilt(projection) {
+      if (halted.delete(projection.name)) launch(projection);
+    },
+  });
   const hourly = startHourlyCheck(common);
   const daily =
     verifyAt === 'off' ? [] : [startDailyVerify({ ...common, at: verifyAt, verify: verifyInProcess })];
@@ -93,9 +90,9 @@ export function startProjections(role: RoleDependencies): Running {
   return {
     async stop() {
       // First, because it may start projections.
-      await rebuilds.stop();
+      await requests.stop();
       await Promise.all(
-        [...runs.values(), sealer, erasedKeys, retries, hourly, ...daily, retention, staffEmail].map((each) =>
+        [...runs.values(), sealer, erasedKeys, hourly, ...daily, retention, staffEmail].map((each) =>
           each.stop(),
         ),
       );

@@ -23,7 +23,7 @@ import { createMerchantCallback } from '../reactors/callbacks/merchant-callback.
 import { startDeliveryWorker, type WorkerTask } from '../reactors/deliveries/worker.ts';
 import { createReceiptEmail } from '../reactors/email/receipt-email.ts';
 import { startExpiry } from '../reactors/expiry.ts';
-import { startRetries } from '../reactors/projection-requests/retries.ts';
+import { startRequests } from '../reactors/projection-requests/watch.ts';
 import { startScheduledRequery } from '../reactors/requery/scheduled-requery.ts';
 import { createDeliveryList, deliveryList } from '../to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../to-do/delivery-queue.ts';
@@ -77,7 +77,7 @@ export function startReactors(role: RoleDependencies): Running {
   });
   // Its list announces what becomes due as another process would, so that the workers here are woken too.
   const retried = createDeliveryList({ eventStore, announcer: runtime.uuid() }).projection;
-  const retries = startRetries([retried, requeryList], { ...common, eventStore: reader });
+  const requests = startRequests({ ...common, eventStore: reader, projections: [retried, requeryList] });
   const listener = listenForNotifications({
     ...common,
     channel: dueChannel,
@@ -108,7 +108,7 @@ export function startReactors(role: RoleDependencies): Running {
         expiry.stop(),
       ];
       stopping.abort();
-      await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), retries.stop(), ...stopped]);
+      await Promise.all([listener.stop(), list.stop(), requeryRun.stop(), requests.stop(), ...stopped]);
       await db.destroy();
     },
   };

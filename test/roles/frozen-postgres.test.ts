@@ -6,7 +6,6 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres, cutIfFrozen } from '@ledger/postgres/pool.ts';
 import { RebuildInterrupted } from '@ledger/projections/rebuild/rebuild.ts';
 import test from 'ava';
-import type { Config } from '../../src/config/config.ts';
 import { rebuildInProcess } from '../../src/roles/children.ts';
 import { startRole } from '../e2e/ledger.ts';
 import { signalPostgres, temporaryFolder, until } from '../embedded/helpers.ts';
@@ -49,22 +48,16 @@ test.serial('every role ends, and waits for no answer', async (t) => {
 
 test.serial('the process of a rebuild that does not stop when it is asked to is killed', async (t) => {
   const { url: databaseUrl } = await emptyDatabase(t, postgres);
-  const { url: esdbUrl } = await startStore(t);
   const stopping = new AbortController();
-  const config = { esdbUrl, databaseUrl, dataKeys: [], logLevel: 'silent' } as unknown as Config;
   let begun: ChildProcess | undefined;
   const onChild = (message: unknown) => {
     begun = (message as { process: ChildProcess }).process;
   };
   subscribe('child_process', onChild);
   t.teardown(() => unsubscribe('child_process', onChild));
-  const rebuild = rebuildInProcess('payments', {
-    config,
-    log,
-    runtime: systemRuntime,
-    signal: stopping.signal,
-  });
-  // As soon as it is there: the rebuild of an empty log ends soon.
+  const { signal } = stopping;
+  const rebuild = rebuildInProcess({ databaseUrl, name: 'payments', runtime: systemRuntime, signal });
+  // As soon as it is there: without a configuration, it ends soon.
   const pid = await until(() => begun?.pid);
   process.kill(pid, 'SIGSTOP');
   const stateOf = () => spawnSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).stdout;

@@ -279,7 +279,7 @@ export const mutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'requests-unheard': {
     what: 'What staff request of a projection is noticed only when a process starts',
     file: 'src/reactors/projection-requests/watch.ts',
-    code: 'await Promise.race([next.promise, runtime.sleep(lookAgainMs, signal)]);',
+    code: 'await Promise.race([changed, runtime.sleep(lookAgainMs, signal)]);',
     becomes: 'await runtime.sleep(86_400_000, signal);',
     seenBy: ['request-open'],
     fault: 'rebuild',

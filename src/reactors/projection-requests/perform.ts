@@ -1,4 +1,4 @@
-/** Performs a rebuild, and records in the projection's stream how it ended: commands/projection-requests.ts. */
+/** Rebuilds, and records in the projection's stream who asked for it and how it ended: commands/projection-requests.ts. */
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -17,6 +17,7 @@ import {
 import { describeFailure } from '@ledger/projections/runtime/failures.ts';
 import { createExecuteRequest, loadRequests } from '../../commands/projection-requests.ts';
 import { type Cause, metadataText } from '../../events/envelope.ts';
+import type { ProjectionRequestEvent } from '../../events/projection-requests.ts';
 
 type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
   eventStore: EventStore;
@@ -24,36 +25,48 @@ type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
 };
 
 /**
- * Does the rebuild that staff requested, if a request is open, and records how it ended. Throws RebuildUnderWay and
- * RebuildInterrupted, which leave the request open, and EventStoreUnavailable.
+ * Does the rebuild that is requested; with `asks`, the cause of a request, requests it first. Records how it ended before
+ * another rebuild can begin. Throws what `rebuild` throws, and RebuildUnderWay, which leaves the request open, also if it
+ * was done meanwhile.
  */
-export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgress'>): Promise<void> {
-  const { eventStore, projection, log, runtime } = options;
+export async function rebuildOnRecord(options: RecordedRebuild & { asks?: () => Cause }): Promise<Rebuilt> {
+  const { asks, eventStore, projection, runtime } = options;
   const { name } = projection;
-  const request = await openRequest(eventStore, name);
-  if (!request) return;
-  const cause = causedBy(request, runtime);
+  const execute = createExecuteRequest(eventStore);
+  const now = () => runtime.now().toISOString();
+  let request: RecordedEvent | null = null;
+  const end = async (event: ProjectionRequestEvent) => {
+    if (request) await execute(name, event, causedBy(request, runtime, asks?.().actor));
+  };
   try {
-    const { events, durationMs } = await rebuildOnRecord({
+    return await rebuild({
       ...options,
-      cause,
-      onProgress: () => undefined,
       async onBegin() {
-        const requestId = await openRequestId(eventStore, name);
-        log.info({ projection: name }, 'rebuilding');
-        return requestId;
+        const data = { at: now(), projection: name };
+        if (asks) await execute(name, { type: 'ProjectionRebuildRequested', data }, asks());
+        request = await openRequest(eventStore, name);
+        if (!request) throw new RebuildUnderWay(`Another process has rebuilt ${name} meanwhile`);
+        return request.id;
       },
+      onSwapped: ({ durationMs, events }) =>
+        end({ type: 'ProjectionRebuilt', data: { at: now(), events, durationMs } }),
     });
-    log.info({ projection: name, events, durationMs }, 'rebuilt');
   } catch (error) {
-    if (error instanceof RebuildUnderWay || error instanceof RebuildInterrupted) throw error;
-    // Another process did it first.
-    if (!(await openRequest(eventStore, name))) return;
-    const reason = describeRebuildFailure(error);
-    const data = { at: runtime.now().toISOString(), reason };
-    const failed = { type: 'ProjectionRebuildFailed', data } as const;
-    await createExecuteRequest(eventStore)(name, failed, { ...cause, commandId: runtime.uuid() });
-    log.error({ projection: name, reason }, 'a rebuild failed; the old tables stay in use');
+    const data = { at: now(), reason: describeRebuildFailure(error) };
+    if (!(error instanceof RebuildUnderWay)) await end({ type: 'ProjectionRebuildFailed', data });
+    throw error;
+  }
+}
+
+/** The same for the projections role: what goes wrong is in the log. Throws EventStoreUnavailable. */
+export async function rebuildAsRequested(options: Omit<RecordedRebuild, 'onProgress'>): Promise<void> {
+  try {
+    await rebuildOnRecord({ ...options, onProgress: () => undefined });
+  } catch (error) {
+    if (error instanceof RebuildUnderWay) return;
+    if (error instanceof EventStoreUnavailable) throw error;
+    const about = { projection: options.projection.name, reason: describeRebuildFailure(error) };
+    options.log.error(about, 'a rebuild failed; the old tables stay in use');
   }
 }
 
@@ -64,35 +77,17 @@ export async function openRequest(eventStore: Pick<EventStore, 'load'>, name: st
   return events.findLast(({ type }) => type === 'ProjectionRebuildRequested') ?? null;
 }
 
-/** The id of that request. Throws RebuildRefused if there is none any more. */
-export async function openRequestId(eventStore: Pick<EventStore, 'load'>, name: string): Promise<string> {
-  const open = await openRequest(eventStore, name);
-  if (!open) throw new RebuildRefused('It was done meanwhile');
-  return open.id;
-}
-
-export function causedBy(request: RecordedEvent, runtime: Pick<Runtime, 'uuid'>): Cause {
+export function causedBy(
+  request: RecordedEvent,
+  runtime: Pick<Runtime, 'uuid'>,
+  actor = 'reactor:rebuilds',
+): Cause {
   return {
     commandId: runtime.uuid(),
     correlationId: metadataText(request, '$correlationId') ?? request.id,
     causationId: request.id,
-    actor: 'reactor:rebuilds',
+    actor,
   };
-}
-
-/** Rebuilds, and records the success before another rebuild can begin. Throws what `rebuild` throws. */
-export async function rebuildOnRecord({
-  cause,
-  ...options
-}: RecordedRebuild & { cause: Cause; onBegin: () => Promise<string> }): Promise<Rebuilt> {
-  const { eventStore, projection, runtime } = options;
-  return await rebuild({
-    ...options,
-    async onSwapped({ durationMs, events }) {
-      const data = { at: runtime.now().toISOString(), events, durationMs };
-      await createExecuteRequest(eventStore)(projection.name, { type: 'ProjectionRebuilt', data }, cause);
-    },
-  });
 }
 
 /** Why a rebuild failed, without personal data. */

@@ -1,17 +1,31 @@
-/** Makes sure that what staff request for projections is done, even if a process crashes and leaves its request open. */
-import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
+/**
+ * Makes sure that what staff request of projections is done, even if a process crashes and leaves its request open. The
+ * role that keeps a projection does so, because the account of http may not write its tables.
+ */
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type RecordedEvent,
+} from '@ledger/event-store/event-store.ts';
 import { retry } from '@ledger/kernel/retry.ts';
 import { type Background, runUntilStopped } from '@ledger/kernel/run-until-stopped.ts';
 import { warnSeldom } from '@ledger/kernel/warn-seldom.ts';
-import { RebuildUnderWay } from '@ledger/projections/rebuild/rebuild.ts';
-import { readBatches } from '@ledger/projections/runtime/batches.ts';
+import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
+import { isConnectionFailure, isPostgresError } from '@ledger/postgres/error-codes.ts';
+import { tryParkedAgain } from '@ledger/projections/runtime/parking.ts';
+import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
-import { projectionRequestFold, projectionRequestTypes } from '../../events/projection-requests.ts';
-import { describeRebuildFailure, openRequest } from './perform.ts';
+import { createExecuteRequest, loadRequests } from '../../commands/projection-requests.ts';
+import { projectionRequestTypes } from '../../events/projection-requests.ts';
+import { causedBy, describeRebuildFailure } from './perform.ts';
 
-export type WatchDependencies = Pick<Stores<keyof EventStore>, 'eventStore' | 'log' | 'runtime'>;
-
-type Watched = WatchDependencies & { projections: readonly string[] };
+type Watched = Stores<keyof EventStore> & {
+  projections: readonly Projection[];
+  /** Does the rebuild that is requested, unless another process does it. */
+  rebuild?: (projection: Projection, signal: AbortSignal) => Promise<void>;
+  /** A projection has new tables: one that was halted may be able to continue. */
+  onRebuilt?: (projection: Projection) => void;
+};
 
 /** How often to check whether another process is done, or a store is back. */
 const checkAgainMs = 1_000;
@@ -19,76 +33,81 @@ const checkAgainMs = 1_000;
 const lookAgainMs = 60_000;
 
 /** Runs until stopped, and waits through outages. A rebuild under way at the stop is left to the next process. */
-export function startRebuilds({
-  onRebuilt,
-  takeUp,
-  ...watched
-}: Watched & {
-  /** Does the rebuild that is requested. */
-  takeUp: (projection: string, signal: AbortSignal) => Promise<void>;
-  /** A projection has new tables: one that was halted may be able to continue. */
-  onRebuilt: (projection: string) => void;
-}): Background {
-  return watchRequests({
-    ...watched,
-    async takeUp(name, signal) {
-      const isRequested = (await openRequest(watched.eventStore, name)) !== null;
-      if (isRequested) await takeUp(name, signal);
-      return isRequested;
-    },
-    onEvent(type, name) {
-      if (type === 'ProjectionRebuilt') onRebuilt(name);
-    },
+export function startRequests(watched: Watched): Background {
+  const { projections, eventStore, log, onRebuilt, rebuild, runtime } = watched;
+  return runUntilStopped(async (signal) => {
+    let next = Promise.withResolvers<void>();
+
+    async function seeTo(projection: Projection): Promise<void> {
+      const { name } = projection;
+      const warn = warnSeldom(log, runtime);
+      let rebuiltAt: string | null = null;
+      const check = async () => {
+        const { events, state } = await loadRequests(eventStore, name);
+        const { last, requestedAt, retries } = state;
+        if (last?.outcome === 'rebuilt' && last.at !== rebuiltAt) {
+          rebuiltAt = last.at;
+          onRebuilt?.(projection);
+        }
+        for (const stream of retries) await tryAgain(watched, projection, { stream, events });
+        if (requestedAt !== null && !signal.aborted) await rebuild?.(projection, signal);
+        return requestedAt === null && retries.length === 0;
+      };
+      const onFailure = (error: unknown) => {
+        // Others log that the event store is away; then nobody knows whether anything was requested.
+        if (!signal.aborted && !(error instanceof EventStoreUnavailable))
+          warn({ projection: name, reason: describeRebuildFailure(error) }, 'what staff requested waits');
+        return false;
+      };
+      while (!signal.aborted) {
+        const { promise: changed } = next;
+        if (await check().catch(onFailure)) await Promise.race([changed, runtime.sleep(lookAgainMs, signal)]);
+        else await runtime.sleep(checkAgainMs, signal);
+      }
+    }
+
+    async function follow(): Promise<void> {
+      const after = await eventStore.head();
+      const selection = { eventTypes: projectionRequestTypes };
+      for await (const { kind } of eventStore.subscribe({ ...selection, after, signal })) {
+        if (kind === 'checkpoint') continue;
+        next.resolve();
+        next = Promise.withResolvers();
+      }
+    }
+
+    const following = retry(follow, { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs });
+    await Promise.all([following.catch(() => {}), ...projections.map(seeTo)]);
   });
 }
 
-/** Runs until stopped, and waits through outages. What is under way at the stop is finished. */
-export function watchRequests(
-  watched: Watched & {
-    /** Does what is requested; resolves to whether anything was. If so, or if it rejects, it is called again. */
-    takeUp: (projection: string, signal: AbortSignal) => Promise<boolean>;
-    onEvent?: (type: string, projection: string) => void;
-  },
-): Background {
-  const { projections, eventStore, log, onEvent, runtime, takeUp } = watched;
-  return runUntilStopped(async (signal) => {
-    const untilStopped = { runtime, signal, firstMs: checkAgainMs, longestMs: checkAgainMs };
-    /** Resolved when a projection's stream has a new event. */
-    const changed = new Map(projections.map((name) => [name, Promise.withResolvers<void>()]));
+/** Keys that cannot be read although PostgreSQL answers, such as under another data key, are no outage. */
+const isStoreAway = (error: unknown): boolean =>
+  error instanceof EventStoreUnavailable ||
+  isConnectionFailure(error) ||
+  isPostgresError(error, 'diskFull', 'readOnly') ||
+  (error instanceof KeysUnavailable && isStoreAway(error.cause));
 
-    async function seeTo(name: string): Promise<void> {
-      const check = async () => {
-        const next = Promise.withResolvers<void>();
-        changed.set(name, next);
-        if (!(await takeUp(name, signal)))
-          await Promise.race([next.promise, runtime.sleep(lookAgainMs, signal)]);
-      };
-      const warn = warnSeldom(log, runtime);
-      const onFailure = (error: unknown) => {
-        // Others log that the event store is away; then nobody knows whether anything was requested.
-        if (!(error instanceof RebuildUnderWay || error instanceof EventStoreUnavailable))
-          warn({ projection: name, reason: describeRebuildFailure(error) }, 'what staff requested waits');
-      };
-      // Rejects only once it is stopped.
-      while (!signal.aborted) await retry(check, { ...untilStopped, onFailure }).catch(() => {});
-    }
-
-    let after = await retry(() => eventStore.head(), untilStopped).catch(() => null);
-    // Checks the requests after reading the head, so that none is missed in between.
-    const seeingTo = projections.map((name) => seeTo(name));
-    const selection = { eventTypes: projectionRequestTypes };
-    const follow = async () => {
-      for await (const batch of readBatches({ eventStore, selection, after, runtime, signal })) {
-        after = batch.position;
-        for (const { streamName, type } of batch.events) {
-          const name = streamName.slice(projectionRequestFold.prefix.length);
-          changed.get(name)?.resolve();
-          onEvent?.(type, name);
-        }
-      }
-    };
-    await retry(follow, untilStopped).catch(() => {});
-    for (const { resolve } of changed.values()) resolve();
-    await Promise.all(seeingTo);
-  });
+/** Tries a parked stream again, and records what came of it. Throws if a store is away: then nothing was tried. */
+async function tryAgain(
+  { eventStore, runtime, ...stores }: Watched,
+  projection: Projection,
+  { stream, events }: { stream: string; events: readonly RecordedEvent[] },
+): Promise<void> {
+  const { name } = projection;
+  const isRequest = ({ type, data }: RecordedEvent) =>
+    type === 'ParkedStreamRetryRequested' && Reflect.get(Object(data), 'stream') === stream;
+  const request = events.findLast(isRequest);
+  if (!request) return;
+  const target = { ...stores, eventStore, runtime, projection, schema: name };
+  const reason = await tryParkedAgain(target, stream).then(
+    (parked) => parked.find((each) => each.stream === stream)?.message ?? null,
+    (error) => {
+      if (isStoreAway(error)) throw error;
+      return describeRebuildFailure(error);
+    },
+  );
+  const data = { at: runtime.now().toISOString(), stream, reason };
+  const execute = createExecuteRequest(eventStore);
+  await execute(name, { type: 'ParkedStreamRetried', data }, causedBy(request, runtime));
 }

@@ -7,7 +7,7 @@ import { userStream } from '../../../src/events/user.ts';
 import { payments } from '../../../src/projections/payments/projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
 import { rebuildAsRequested } from '../../../src/reactors/projection-requests/perform.ts';
-import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
+import { startRequests } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import { append, emptyDatabase, log, paymentRequested, reached, run } from '../../projections/helpers.ts';
 import { startApp } from '../../support/app.ts';
@@ -73,23 +73,11 @@ test.serial('a rebuild is requested on the page, watched, and done', async (t) =
   await until(() => told.includes('data: changed'));
   t.regex(await (await member.get('/console/projections')).text(), /<noscript><meta http-equiv="refresh"/);
 
-  const role = startRebuilds({
-    projections: [payments.name],
-    eventStore,
-    log,
-    runtime: testRuntime(),
-    takeUp: (_, signal) =>
-      rebuildAsRequested({
-        projection: payments,
-        eventStore,
-        db,
-        databaseUrl: url,
-        personalData,
-        log,
-        runtime: testRuntime(),
-        signal,
-      }),
-    onRebuilt: () => {},
+  const stores = { db, eventStore, log, personalData, runtime: testRuntime() };
+  const role = startRequests({
+    ...stores,
+    projections: [payments],
+    rebuild: (projection, signal) => rebuildAsRequested({ ...stores, projection, databaseUrl: url, signal }),
   });
   t.teardown(role.stop);
   await until(async () => (await eventStore.load(projectionStream('payments'))).length === 2);

@@ -1,10 +1,11 @@
 /** Rebuilds that staff ask for: done, recorded, and taken up again by whoever comes next. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
-import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
+import { RebuildInterrupted, rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -21,8 +22,7 @@ import {
   openRequest,
   rebuildAsRequested,
 } from '../../../src/reactors/projection-requests/perform.ts';
-import { startRetries } from '../../../src/reactors/projection-requests/retries.ts';
-import { startRebuilds } from '../../../src/reactors/projection-requests/watch.ts';
+import { startRequests } from '../../../src/reactors/projection-requests/watch.ts';
 import { until } from '../../embedded/helpers.ts';
 import {
   append,
@@ -52,26 +52,14 @@ function startRole(
   t: ExecutionContext,
   { database: { url, db }, store: { eventStore } }: Stores,
   projection: Projection = payments,
-  onRebuilt: (name: string) => void = () => undefined,
-  runtime = testRuntime(),
+  changes: Partial<Parameters<typeof startRequests>[0]> = {},
 ): { stop(): Promise<void> } {
-  const role = startRebuilds({
-    projections: [projection.name],
-    eventStore,
-    log,
-    runtime,
-    takeUp: (_, signal) =>
-      rebuildAsRequested({
-        projection,
-        eventStore,
-        db,
-        databaseUrl: url,
-        personalData,
-        log,
-        runtime: testRuntime(),
-        signal,
-      }),
-    onRebuilt,
+  const stores = { db, eventStore, log, personalData, runtime: testRuntime() };
+  const role = startRequests({
+    ...stores,
+    projections: [projection],
+    rebuild: (_, signal) => rebuildAsRequested({ ...stores, projection, databaseUrl: url, signal }),
+    ...changes,
   });
   t.teardown(role.stop);
   return role;
@@ -110,7 +98,7 @@ const ended = (parts: Stores) =>
 test.serial('a requested rebuild is done once and recorded as caused by the request', async (t) => {
   const parts = await start(t);
   const told: string[] = [];
-  startRole(t, parts, payments, (name) => told.push(name));
+  startRole(t, parts, payments, { onRebuilt: ({ name }) => told.push(name) });
   await parts.database.db.raw('delete from payments.payments');
   await request(parts);
   await request(parts);
@@ -137,18 +125,17 @@ test.serial('a requested rebuild is done once and recorded as caused by the requ
 
 test.serial('a role that stops during a rebuild leaves the request to the next', async (t) => {
   const parts = await start(t);
-  const reachedIt = Promise.withResolvers<void>();
-  const stuck = {
-    ...payments,
-    async project() {
-      reachedIt.resolve();
-      await new Promise<void>((resolve) => setTimeout(resolve, 200));
-      throw new Error('cut off');
+  const begun = Promise.withResolvers<void>();
+  // As the process in which the rebuild is done, which a signal ends.
+  const first = startRole(t, parts, payments, {
+    async rebuild(_, signal) {
+      begun.resolve();
+      await once(signal, 'abort');
+      throw new RebuildInterrupted('The process of the rebuild ended with SIGTERM');
     },
-  } satisfies Projection;
-  const first = startRole(t, parts, stuck);
+  });
   await request(parts);
-  await reachedIt.promise;
+  await begun.promise;
   await first.stop();
   t.is((await stateOf(parts)).requestedAt, '2026-11-20T01:00:00.000Z', 'still open');
   startRole(t, parts);
@@ -248,14 +235,14 @@ test.serial('a role that is killed while it tries a stream again leaves that to 
     },
   };
   const stores = { db, log, personalData, runtime: testRuntime() };
-  const killed = startRetries([observed], { ...stores, eventStore: lost });
+  const killed = startRequests({ ...stores, projections: [observed], eventStore: lost });
   t.teardown(() => void killed.stop());
   await tried.promise;
   t.deepEqual((await stateOf(parts)).retries, [stream], 'still open');
 
   // Both do it, and it is recorded once. A rebuild that is requested meanwhile is another matter.
   await request(parts);
-  for (const _ of [1, 2]) t.teardown(startRetries([payments], { ...stores, eventStore }).stop);
+  for (const _ of [1, 2]) t.teardown(startRequests({ ...stores, projections: [payments], eventStore }).stop);
   await until(async () => (await stateOf(parts)).retries.length === 0);
   const events = await eventsOf(parts);
   t.deepEqual(
@@ -284,7 +271,7 @@ test.serial('a stream that is to be tried again while Postgres is away waits for
     get: (target, name) => (isAway && name === 'transaction' ? away : Reflect.get(target, name)),
   });
   const stores = { db: flaky, eventStore, log, personalData, runtime: testRuntime() };
-  t.teardown(startRetries([payments], stores).stop);
+  t.teardown(startRequests({ ...stores, projections: [payments] }).stop);
   await until(() => refused >= 2);
   t.deepEqual((await stateOf(parts)).retries, [stream], 'still open');
   isAway = false;
@@ -318,7 +305,7 @@ test.serial('it waits for keys that are away with Postgres, not for a key that i
     },
   };
   const stores = { db: database.db, eventStore, log, personalData, runtime: testRuntime() };
-  t.teardown(startRetries([keyless], stores).stop);
+  t.teardown(startRequests({ ...stores, projections: [keyless] }).stop);
   await until(async () => (await stateOf(parts)).retries.length === 0);
   t.is(tried, 2);
 });
@@ -343,30 +330,28 @@ test.serial(
         return wait.promise;
       },
     });
-    startRole(t, { ...parts, store: { ...parts.store, eventStore: silent } }, payments, undefined, runtime);
-    await until(() => waits.length === 1);
+    startRole(t, { ...parts, store: { ...parts.store, eventStore: silent } }, payments, { runtime });
+    // Once at its start, and once it follows the log.
+    await until(() => waits.length === 2);
     await request(parts);
-    waits[0]?.resolve();
+    waits[1]?.resolve();
     await until(async () => (await stateOf(parts)).last?.outcome === 'rebuilt');
     t.pass();
   },
 );
 
 test.serial('while the event store is away, no request is said to wait: nobody knows of one', async (t) => {
-  const { store } = await startStores(t, postgres);
+  const parts = await startStores(t, postgres);
   let looks = 0;
   const load = async () => {
     looks += 1;
     throw new EventStoreUnavailable('Cannot read stream projection-payments');
   };
   const lines: string[] = [];
-  const role = startRebuilds({
-    projections: ['payments'],
-    eventStore: { ...store.eventStore, load },
+  const role = startRole(t, parts, payments, {
+    eventStore: { ...parts.eventStore, load },
     log: pino({}, { write: (line) => void lines.push(line) }),
     runtime: testRuntime({ sleep: (_, signal) => systemRuntime.sleep(1, signal) }),
-    takeUp: async () => {},
-    onRebuilt: () => {},
   });
   t.teardown(role.stop);
   await until(() => looks > 2);

@@ -21,7 +21,7 @@ export function useNetwork(next: Network): void {
   network = next;
 }
 
-type Fork = (parent: SimulatedProcess, file: string) => unknown;
+type Fork = (parent: SimulatedProcess, file: string, args: readonly string[]) => unknown;
 let fork: Fork | undefined;
 
 /** What a simulated process forks is started by this from now on. */
@@ -163,9 +163,9 @@ function replaceSignals(): void {
 function replaceFork(): void {
   const real = children.fork as (...args: unknown[]) => unknown;
   Object.assign(children, {
-    fork(file: string, ...more: unknown[]) {
+    fork(file: string, args: readonly string[] = [], ...more: unknown[]) {
       const process = currentProcess();
-      return process && fork ? fork(process, file) : real(file, ...more);
+      return process && fork ? fork(process, file, args) : real(file, args, ...more);
     },
   });
 }

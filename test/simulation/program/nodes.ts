@@ -195,11 +195,12 @@ export function createNodes({
   }
 
   let forked = 0;
-  useFork((parent, file) => {
+  useFork((parent, file, args) => {
     forked += 1;
     const { name } = parent;
-    const purpose = purposeOf(file);
-    history.tell(`${name}: starts a process to ${purpose}`);
+    const purpose = purposeOf(file, args);
+    const [command] = purpose;
+    history.tell(`${name}: starts a process to ${command}`);
     return forkChild(parent, purpose, {
       config: configurationOf(name, {
         dataDir,
@@ -209,7 +210,7 @@ export function createNodes({
       }),
       scheduler,
       random: random.fork(`child ${forked}`),
-      log: logOf(`${name} (${purpose})`),
+      log: logOf(`${name} (${command})`),
       onVerify,
       onDied: (error) => reportDeath(name, error),
     });
