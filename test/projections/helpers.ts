@@ -33,7 +33,7 @@ import { startServer, startServerProcess } from '../support/event-store.ts';
 import { electionOn } from '../support/leader-election.ts';
 import { personalData } from '../support/personal-data.ts';
 import { testRuntime } from '../support/runtime.ts';
-import { type Owner, wholeFile } from '../support/whole-file.ts';
+import type { Owner } from '../support/whole-file.ts';
 
 export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
@@ -43,21 +43,11 @@ export type Database = { url: string; db: Knex };
 /** What the tests of a file connect with, by database: each new connection costs PostgreSQL 30 ms of CPU. */
 const connected = new Map<string, { db: Knex; election: LeaderElection }>();
 
-function connectionsTo(url: string) {
-  const known = connected.get(url);
-  if (known) return known;
-  const made = { db: connectPostgres({ url, log }), election: electionOn(url) };
-  connected.set(url, made);
-  wholeFile.teardown(async () => {
-    connected.delete(url);
-    await made.db.destroy();
-  });
-  return made;
-}
-
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
 export async function emptyDatabase({ url }: Postgres): Promise<Database> {
-  const { db } = connectionsTo(url);
+  // Not imported above, because ava does not run in the child processes that import this module too.
+  const { wholeFile } = await import('../support/whole-file.ts');
+  const { db } = connected.get(url) ?? connect(wholeFile, url);
   await db.raw(
     `do $$ declare name text; begin
        for name in select nspname from pg_namespace where nspname !~ '^pg_|^public$|^information_schema$' loop
@@ -67,6 +57,16 @@ export async function emptyDatabase({ url }: Postgres): Promise<Database> {
      end $$`,
   );
   return { url, db };
+}
+
+function connect(owner: Owner, url: string) {
+  const made = { db: connectPostgres({ url, log }), election: electionOn(url) };
+  connected.set(url, made);
+  owner.teardown(async () => {
+    connected.delete(url);
+    await made.db.destroy();
+  });
+  return made;
 }
 
 export type RunningStore = { url: string; eventStore: EventStore };
@@ -136,7 +136,7 @@ export function run(
     projection,
     eventStore,
     db,
-    election: connectionsTo(url).election,
+    election: connected.get(url)?.election ?? electionOn(url),
     personalData,
     log,
     runtime: systemRuntime,
