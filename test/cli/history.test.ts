@@ -115,7 +115,7 @@ test.serial('a reference of several merchants is refused with a list; the mercha
 test.serial(
   'by what the read model knows: a number of the gateway or of an order, a part of a reference',
   async (t) => {
-    const { ledger, ask, esdbUrl, database } = await start(t, await emptyDatabase(t, await createDatabase()));
+    const { ledger, ask, esdbUrl, database } = await start(t, await emptyDatabase(await createDatabase()));
     t.like(await ledger('history', 'INV'), { code: 1, said: 'There is no such payment.\n' }, 'no table yet');
     const id = await ask('generic', 'demo-app', 'INV/2026-1');
     const other = await ask('generic', 'demo-app', 'INV/2026-2');

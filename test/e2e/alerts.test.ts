@@ -323,7 +323,7 @@ withPrometheus(
   'each role is scraped, and each rule fires by its fault (skipped without prometheus)',
   async (t) => {
     t.timeout(600_000);
-    const database = await emptyDatabase(t, await createDatabase());
+    const database = await emptyDatabase(await createDatabase());
     const store = await startServerProcess(t);
     const disk = await smallDisk(t);
     const witness = await startWitness(t);

@@ -28,7 +28,7 @@ export const cause = () => {
 
 /** A ledger in whose payments personal data are sealed, without roles: projections run where a test starts them. */
 export async function startErasing(t: ExecutionContext, postgres: Postgres) {
-  const { url, db } = await emptyDatabase(t, postgres);
+  const { url, db } = await emptyDatabase(postgres);
   const store = await startStore(t);
   const { eventStore } = store;
   let now = new Date('2026-11-20T02:00:00.000Z');

@@ -2,7 +2,6 @@
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';
-import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import {
@@ -18,7 +17,6 @@ import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
 import { unmatched } from '../../src/projections/unmatched/projection.ts';
 import { createDeliveryList } from '../../src/to-do/delivery-list.ts';
-import { query } from '../embedded/helpers.ts';
 import { personalData } from '../support/personal-data.ts';
 import { emptyDatabase, type Postgres } from './helpers.ts';
 import { history } from './histories.ts';
@@ -28,9 +26,8 @@ const streams = new Map<string, RecordedEvent[]>();
 const toDo = createDeliveryList({ eventStore: { load: async (name) => streams.get(name) ?? [] } });
 
 /** Empty tables of `payments`, `journal`, `unmatched`, `reconciliation` and the to-do list. */
-export async function emptyTables(t: ExecutionContext, postgres: Postgres): Promise<Knex> {
-  await query(postgres.url, 'drop schema if exists unmatched, journal cascade');
-  const { db } = await emptyDatabase(t, postgres);
+export async function emptyTables(postgres: Postgres): Promise<Knex> {
+  const { db } = await emptyDatabase(postgres);
   for (const projection of [payments, journal, unmatched, reconciliation, toDo.projection])
     await prepare(db, projection, projection.name);
   return db;

@@ -8,6 +8,7 @@ import { connectEventStore } from '@ledger/event-store/client.ts';
 import { type EventStore, EventStoreUnavailable, type Position } from '@ledger/event-store/event-store.ts';
 import type { Background } from '@ledger/kernel/run-until-stopped.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import type { LeaderElection } from '@ledger/postgres/leader-election.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { projectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { type Followed, type Projection, selectionOf } from '@ledger/projections/runtime/projection.ts';
@@ -39,10 +40,14 @@ export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 export type Postgres = { url: string };
 export type Database = { url: string; db: Knex };
 
+/** What the tests of a file connect with, by database: each new connection costs PostgreSQL 30 ms of CPU. */
+const connected = new Map<string, { db: Knex; election: LeaderElection }>();
+
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
-export async function emptyDatabase(t: Owner, { url }: Postgres): Promise<Database> {
-  const db = connectPostgres({ url, log });
-  t.teardown(() => db.destroy());
+export async function emptyDatabase({ url }: Postgres): Promise<Database> {
+  // Not imported above, because ava does not run in the child processes that import this module too.
+  const { wholeFile } = await import('../support/whole-file.ts');
+  const { db } = connected.get(url) ?? connect(wholeFile, url);
   await db.raw(
     `do $$ declare name text; begin
        for name in select nspname from pg_namespace where nspname !~ '^pg_|^public$|^information_schema$' loop
@@ -52,6 +57,16 @@ export async function emptyDatabase(t: Owner, { url }: Postgres): Promise<Databa
      end $$`,
   );
   return { url, db };
+}
+
+function connect(owner: Owner, url: string) {
+  const made = { db: connectPostgres({ url, log }), election: electionOn(url) };
+  connected.set(url, made);
+  owner.teardown(async () => {
+    connected.delete(url);
+    await made.db.destroy();
+  });
+  return made;
 }
 
 export type RunningStore = { url: string; eventStore: EventStore };
@@ -70,7 +85,7 @@ export type Stores = Awaited<ReturnType<typeof startStores>>;
 
 /** Both, empty. */
 export async function startStores(t: ExecutionContext, postgres: Postgres) {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const [database, store] = await Promise.all([emptyDatabase(postgres), startStore(t)]);
   return { database, db: database.db, store, eventStore: store.eventStore };
 }
 
@@ -121,7 +136,7 @@ export function run(
     projection,
     eventStore,
     db,
-    election: electionOn(url),
+    election: connected.get(url)?.election ?? electionOn(url),
     personalData,
     log,
     runtime: systemRuntime,

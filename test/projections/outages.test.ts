@@ -84,7 +84,7 @@ test.serial('kill -9 of the projections, again and again', async (t) => {
 });
 
 test.serial('kill -9 of the event store and of Postgres', async (t) => {
-  const [database, store] = await Promise.all([emptyDatabase(t, postgres), startStoreProcess(t)]);
+  const [database, store] = await Promise.all([emptyDatabase(postgres), startStoreProcess(t)]);
   const { eventStore } = store;
   for (const projection of [payments, eventCounts]) run(t, projection, store, database);
   const appending = appendSlowly(eventStore);

@@ -60,7 +60,7 @@ export type Ledger = { store: RunningStore; database: Database; clock: Clock };
 
 /** Empty stores, and the to-do list. */
 export async function startLedger(t: ExecutionContext, postgres: Postgres): Promise<Ledger> {
-  const database = await emptyDatabase(t, postgres);
+  const database = await emptyDatabase(postgres);
   const store = await startStore(t);
   const ledger = { store, database, clock: stillClock() };
   runToDo(t, ledger);

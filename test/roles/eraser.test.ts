@@ -6,7 +6,7 @@ import { emptyDatabase } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 test('shadow tables of killed processes, of to-do lists too', async (t) => {
-  const { db, url } = await emptyDatabase(t, await createDatabase());
+  const { db, url } = await emptyDatabase(await createDatabase());
   await db.raw('create table checkpoints (name text primary key, updated_at timestamptz not null)');
   const left = [
     'payments_rebuild',

@@ -47,7 +47,7 @@ test.serial('every role ends, and waits for no answer', async (t) => {
 });
 
 test.serial('the process of a rebuild that does not stop when it is asked to is killed', async (t) => {
-  const { url: databaseUrl } = await emptyDatabase(t, postgres);
+  const { url: databaseUrl } = await emptyDatabase(postgres);
   const stopping = new AbortController();
   let begun: ChildProcess | undefined;
   const onChild = (message: unknown) => {
@@ -67,7 +67,7 @@ test.serial('the process of a rebuild that does not stop when it is asked to is 
 });
 
 test.serial('connections are cut only if the server does not answer', async (t) => {
-  const { db, url } = await emptyDatabase(t, postgres);
+  const { db, url } = await emptyDatabase(postgres);
   const slow = db.raw('select pg_sleep(1)');
   await cutIfFrozen(url);
   await t.notThrowsAsync(slow);

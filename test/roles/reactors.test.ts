@@ -57,7 +57,7 @@ function startRole(
 /** The second delivery, for which the worker would otherwise wait a second. */
 async function assertWoken(t: ExecutionContext, isStandingBy: boolean): Promise<void> {
   const store = await startStore(t);
-  const database = await emptyDatabase(t, postgres);
+  const database = await emptyDatabase(postgres);
   const receiver = await startReceiver(t);
   const { projection } = createDeliveryList({ eventStore: store.eventStore, announcer: 'another-process' });
   if (isStandingBy) run(t, projection, store, database);
@@ -77,7 +77,7 @@ test.serial(
   'only where there are agencies of the land registry, a start warns that their callbacks wait',
   async (t) => {
     const store = await startStore(t);
-    const database = await emptyDatabase(t, postgres);
+    const database = await emptyDatabase(postgres);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
     const warnings = () =>

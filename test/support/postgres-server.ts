@@ -44,12 +44,12 @@ const server = createServer({ allowHalfOpen: true }, async (socket) => {
       return;
     }
     starting ??= startPostgres();
-    const { url } = await starting;
+    const { url, client } = await starting;
     databases += 1;
     const database = new URL(url);
     database.pathname = `/test_${databases}`;
     // Copying files takes half of what writing the pages to the log would.
-    await query(url, `create database test_${databases} strategy file_copy`);
+    await client.query(`create database test_${databases} strategy file_copy`);
     socket.end(database.href);
   } catch (error) {
     process.stderr.write(`Nothing for the test: ${String(error)}\n`);
@@ -79,7 +79,7 @@ async function makeCluster(): Promise<string> {
   return clusterFolder(home).home;
 }
 
-async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+async function startPostgres(): Promise<{ url: string; client: pg.Client; stop(): Promise<void> }> {
   const cluster = await openCluster(folder, runEnded.signal);
   // A password costs a hash for each connection. Accounts that tests make have one.
   const access = { ledger: 'trust', postgres: 'trust', all: 'scram-sha-256' };
@@ -90,14 +90,19 @@ async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> 
   postmaster.stderr?.resume();
   const exited = once(postmaster, 'exit');
   const url = `postgres://ledger@127.0.0.1:${port}/ledger`;
-  while (true) {
-    const failure = await query(url, 'select 1').catch((error: unknown) => error);
-    if (failure === undefined) break;
-    if (postmaster.exitCode !== null) throw failure;
-    await sleep(25);
+  let client: pg.Client | undefined;
+  while (!client) {
+    client = await connect(url).catch((error: unknown) => {
+      if (postmaster.exitCode !== null) throw error;
+      return undefined;
+    });
+    if (!client) await sleep(25);
   }
+  // The first connection to a database lists its catalogs in a file, which the copies of this one have from the start.
+  await (await connect(new URL('/template1', url).href)).end();
   return {
     url,
+    client,
     async stop() {
       postmaster.kill('SIGQUIT');
       await exited;
@@ -105,13 +110,9 @@ async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> 
   };
 }
 
-async function query(url: string, sql: string): Promise<void> {
+async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  await client.connect();
+  return client;
 }

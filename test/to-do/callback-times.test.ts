@@ -41,7 +41,7 @@ function percentile(sorted: readonly number[], share: number): number | null {
 }
 
 test.serial('whatever the payments, each figure is what a count over their states is', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   let delivered = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
@@ -57,7 +57,7 @@ test.serial('whatever the payments, each figure is what a count over their state
 });
 
 test.serial('a callback counts at any attempt, but not if sent again; texts may hold U+0000', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   const data = request({ merchant: { ...request().merchant, code: '\0' } });
   const about = { at: resultAt, delivery: 'callback-1' };
   const tried = { ...about, durationMs: 1 };
@@ -79,7 +79,7 @@ test.serial('a callback counts at any attempt, but not if sent again; texts may 
 });
 
 test.serial('a day on which nothing was delivered', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   t.deepEqual(await callbackDelays(db, day, null), {
     delivered: 0,
     medianMs: null,

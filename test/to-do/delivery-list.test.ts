@@ -74,7 +74,7 @@ const firsts = fc
   );
 
 test.serial('the rows of a payment are the same, whichever version its events are of', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   let serial = 0;
   let rows = 0;
   await fc.assert(
@@ -108,7 +108,7 @@ test.serial('the rows of a payment are the same, whichever version its events ar
 });
 
 test.serial('only the request of a payment with events of version 1 is loaded, and once', async (t) => {
-  const [{ db, url }, { eventStore }] = await Promise.all([emptyDatabase(t, postgres), startStore(t)]);
+  const [{ db, url }, { eventStore }] = await Promise.all([emptyDatabase(postgres), startStore(t)]);
   const deliveries = [{ key: 'callback-1', kind: 'callback', url: 'https://one.example/' }] as const;
   const says = { merchantCode: 'council', deliveries: [...deliveries] };
   await append(eventStore, 'NEW', [requested(), succeeded(result(1, 'succeeded'), says)]);
@@ -137,7 +137,7 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
 });
 
 test.serial('an index that a later release adds is made for the tables of an earlier one', async (t) => {
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   const { projection } = createDeliveryList({ eventStore: { load: async () => [] } });
   const indexes = () =>
     db('pg_indexes').where('schemaname', deliveryList.name).orderBy('indexname').pluck('indexname');
@@ -150,7 +150,7 @@ test.serial('an index that a later release adds is made for the tables of an ear
 });
 
 test.serial('payments that are ahead of the list are loaded in portions, each once', async (t) => {
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   let loaded: string[] = [];
   const load = async (stream: string) => {
     loaded.push(stream);

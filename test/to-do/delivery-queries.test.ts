@@ -81,7 +81,7 @@ function matches(
 }
 
 test.serial('whatever the payments and the filter, the list is what a fold says', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   let rowsSeen = 0;
   const histories = fc.array(historyOfDay, { maxLength: 8 });
   await fc.assert(
@@ -107,7 +107,7 @@ test.serial('whatever the payments and the filter, the list is what a fold says'
 });
 
 test.serial('no payments, no deliveries', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   const allDeliveries = { states: [], kinds: [] };
   t.deepEqual(await listDeliveries(db, allDeliveries, { limit: 5, after: null }), []);
   t.is(await countDeliveries(db, deliveriesOf(db, allDeliveries), 5), 0);

@@ -1,6 +1,6 @@
 // The to-do list: rows that say what the fold says, and claims that never get in each other's way.
 import { once } from 'node:events';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import type { PaymentEvent } from '../../src/events/payment.ts';
@@ -20,8 +20,8 @@ const postgres = await createDatabase();
 const now = new Date('2026-11-20T01:05:00.000Z');
 const later = (ms: number) => new Date(now.getTime() + ms);
 
-async function emptyList(t: ExecutionContext): Promise<{ db: Knex }> {
-  return { db: await emptyTables(t, postgres) };
+async function emptyList(): Promise<{ db: Knex }> {
+  return { db: await emptyTables(postgres) };
 }
 
 const write = feedToDo;
@@ -64,7 +64,7 @@ const failed = (attempt: number, nextAttemptAt: Date): PaymentEvent => ({
 });
 
 test.serial('whatever the history, each row is the newest delivery of its ordering key', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   let serial = 0;
   await fc.assert(
     fc.asyncProperty(history, async (events) => {
@@ -107,7 +107,7 @@ const paidHistory = history.map(([_, ...events]) => [...paid('https://a.example/
 test.serial(
   'rows that are settled ahead of the list are those it would make, and it leaves them',
   async (t) => {
-    const { db } = await emptyList(t);
+    const { db } = await emptyList();
     let serial = 0;
     const listOf = async (id: string) => {
       const known = await db('reactor_deliveries.payments').where('transaction_id', id);
@@ -141,7 +141,7 @@ test.serial(
 );
 
 test.serial('a first attempt is due at once, although its event is from a clock that is ahead', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   const due: [string, number, Date, Date][] = [
     ['first', 0, later(4_000), later(4_000)],
     // The row counts the attempts at the callback before, too.
@@ -166,7 +166,7 @@ test.serial('a first attempt is due at once, although its event is from a clock 
 });
 
 test.serial('claims made at once never get the same row, and together get all', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   for (let index = 0; index < 60; index += 1)
     await write(db, `P${index}`, paid(`https://m${index % 7}.example/`));
   const queue = createDeliveryQueue(db);
@@ -183,7 +183,7 @@ test.serial('claims made at once never get the same row, and together get all', 
 test.serial(
   'each receiver has its part, one that is held back none, and the longest due go first',
   async (t) => {
-    const { db } = await emptyList(t);
+    const { db } = await emptyList();
     const queue = createDeliveryQueue(db);
     for (const host of ['a', 'b', 'c'])
       for (let index = 0; index < 5; index += 1) {
@@ -213,7 +213,7 @@ test.serial(
 test.serial(
   'a merchant has its part, whatever receivers it names, and takes no place of others there',
   async (t) => {
-    const { db } = await emptyList(t);
+    const { db } = await emptyList();
     const queue = createDeliveryQueue(db);
     for (let index = 0; index < 10; index += 1) {
       await write(db, `M${index}`, paidTo('many', `https://m${index}.example/`, failed(1, later(-2000))));
@@ -232,7 +232,7 @@ test.serial(
 );
 
 test.serial('a merchant does not wait for the end of the queues of others', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   const queue = createDeliveryQueue(db);
   for (const merchant of ['A', 'B'])
     await waiting(db, { what: merchant, count: 50, receiver: 'the only one', merchant });
@@ -264,7 +264,7 @@ async function waiting(db: Knex, rows: { what: string; count: number; receiver: 
 test.serial(
   'what a claim reads depends on merchants and receivers, not on how much is waiting',
   async (t) => {
-    const { db } = await emptyList(t);
+    const { db } = await emptyList();
     const queue = createDeliveryQueue(db);
     const limits = { limit: 256, limitPerReceiver: 8, limitPerMerchant: 32 };
     const blocksOf = async (over: Partial<Claim>) => {
@@ -311,7 +311,7 @@ test.serial(
 test.serial(
   'a plan that was made on an empty list and is kept still uses indexes when the list is long',
   async (t) => {
-    const { db } = await emptyList(t);
+    const { db } = await emptyList();
     const trx = await db.transaction();
     t.teardown(() => trx.rollback());
     // As in the pool of the reactors.
@@ -333,7 +333,7 @@ test.serial(
 test.serial(
   'of a merchant with many receivers a paused one hides no other, however long its deliveries have waited',
   async (t) => {
-    const { db } = await emptyList(t);
+    const { db } = await emptyList();
     const queue = createDeliveryQueue(db);
     await waiting(db, { what: 'P', count: 500, receiver: 'https://paused.example', merchant: 'many' });
     await waiting(db, { what: 'R', count: 200, receiver: 'https://r#.example', merchant: 'many' });
@@ -348,7 +348,7 @@ test.serial(
 );
 
 test.serial('what is not due yet, settled, or of another kind is left', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   const queue = createDeliveryQueue(db);
   await write(db, 'later', paid('https://a.example/', failed(1, later(1))));
   const { at, delivery, attempt, durationMs } = {
@@ -371,7 +371,7 @@ test.serial('what is not due yet, settled, or of another kind is left', async (t
 });
 
 test.serial('a lease that ended is taken over and says so; one that was given back does not', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   const queue = createDeliveryQueue(db);
   await write(db, 'P', paid('https://a.example/'));
   const [first] = await queue.claim(claim());
@@ -391,7 +391,7 @@ test.serial('a lease that ended is taken over and says so; one that was given ba
 });
 
 test.serial('what was given back for later can be taken at once when it has changed', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   const queue = createDeliveryQueue(db);
   const requested: PaymentEvent = { type: 'PaymentRequested', data: request({ payer }) };
   const pending = [requested, chosen(1), applied(result(1, 'pending'))];
@@ -414,7 +414,7 @@ test.serial('what was given back for later can be taken at once when it has chan
 });
 
 test.serial('a lease outlives what happens to the payment meanwhile, and ends with its try', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   const queue = createDeliveryQueue(db);
   const requested: PaymentEvent = { type: 'PaymentRequested', data: request({ payer }) };
   const pending = [requested, chosen(1), applied(result(1, 'pending'))];
@@ -435,12 +435,12 @@ test.serial('a lease outlives what happens to the payment meanwhile, and ends wi
 });
 
 test.serial('before the projection ever ran nothing is due', async (t) => {
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   t.deepEqual(await createDeliveryQueue(db).claim(claim()), []);
 });
 
 test.serial('a receiver gets its delivery while hundreds of others of its merchant are paused', async (t) => {
-  const { db } = await emptyList(t);
+  const { db } = await emptyList();
   await write(db, 'P', paid('https://z.example/callback'));
   await db.raw(
     `insert into reactor_deliveries.deliveries (transaction_id, ordering_key, delivery, kind, receiver,

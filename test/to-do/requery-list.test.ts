@@ -48,7 +48,7 @@ const claimAt = (now: Date, over: object = {}) => ({
 });
 
 test.serial('after any events the row is due when the payment’s own fold says so', async (t) => {
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   await prepare(db, requeryList, requeryList.name);
   let serial = 0;
   await fc.assert(

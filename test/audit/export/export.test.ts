@@ -64,7 +64,7 @@ async function askAll(store: EventStore, all: readonly Asked[]): Promise<Positio
 async function start(t: ExecutionContext): Promise<{ store: RunningStore; database: Database }> {
   // On a busy machine, an append of 50 kilobytes may take longer than the program allows.
   const deadlines = { callDeadlineMs: 60_000, giveUpAfterMs: 120_000 };
-  return { store: await startStore(t, deadlines), database: await emptyDatabase(t, postgres) };
+  return { store: await startStore(t, deadlines), database: await emptyDatabase(postgres) };
 }
 
 async function textOf({ pieces }: Export): Promise<string> {

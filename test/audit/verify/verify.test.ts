@@ -27,11 +27,14 @@ import { query, temporaryFolder } from '../../embedded/helpers.ts';
 import { log } from '../../projections/helpers.ts';
 import { settingsFor } from '../../support/ledger.ts';
 import { testRuntime } from '../../support/runtime.ts';
+import { wholeFile } from '../../support/whole-file.ts';
 import { filled, key, otherKey, paymentId, projectId, tampered, userId } from '../ledger.ts';
 import { changeEvent, remove, replace, streamIn } from '../tamper.ts';
 import { makeLedger, project } from './made-ledger.ts';
 
 const { file, template } = await makeLedger();
+const admin = connectPostgres({ url: new URL('/postgres', template).href, log });
+wholeFile.teardown(() => admin.destroy());
 
 type Copy = { eventStore: EventStore; url: string; personalData: PersonalData };
 
@@ -55,14 +58,11 @@ async function verdictAfter(
 ) {
   const url = new URL(template);
   url.pathname = `/copy_${randomUUID().replaceAll('-', '')}`;
-  const admin = new URL('/postgres', template).href;
-  await query(
-    admin,
-    `create database ${url.pathname.slice(1)} template ${template.pathname.slice(1)} strategy file_copy`,
-  );
-  if (sql) await query(url.href, sql);
-  const { eventStore } = await tampered(t, file, edit);
+  const names = [url, template].map(({ pathname }) => pathname.slice(1));
+  await admin.raw('create database ?? template ?? strategy file_copy', names);
   const db = connectPostgres({ url: url.href, log });
+  if (sql) await db.raw(sql);
+  const { eventStore } = await tampered(t, file, edit);
   const { dataKeys } = loadConfig(settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href }));
   const copy = openStores({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href, dataKeys }, log);
   t.teardown(() => Promise.all([db.destroy(), copy.stop()]));

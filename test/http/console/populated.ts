@@ -52,7 +52,7 @@ const withTables = new Set<string>();
 async function emptyTables(t: Owner, postgres: Postgres): Promise<Database> {
   if (!withTables.has(postgres.url)) {
     withTables.add(postgres.url);
-    return await emptyDatabase(t, postgres);
+    return await emptyDatabase(postgres);
   }
   const db = connectPostgres({ url: postgres.url, log });
   t.teardown(() => db.destroy());

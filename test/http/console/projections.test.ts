@@ -19,7 +19,7 @@ import { testRuntime } from '../../support/runtime.ts';
 const postgres = await createDatabase();
 
 test.serial('a rebuild is requested on the page, watched, and done', async (t) => {
-  const { db, url } = await emptyDatabase(t, postgres);
+  const { db, url } = await emptyDatabase(postgres);
   const closing = new AbortController();
   let time: Date | null = null;
   const app = await startApp({

@@ -95,7 +95,7 @@ function matches({ state, kind, merchantCode, recorded }: ExceptionFilter, row: 
 }
 
 test.serial('whatever happened and whatever is asked for, the list is what a fold says', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   let rowsSeen = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -147,7 +147,7 @@ test.serial('whatever happened and whatever is asked for, the list is what a fol
 test.serial(
   'an unknown outcome is listed with the same amount whether its payment was followed or read at once',
   async (t) => {
-    const db = await emptyTables(t, postgres);
+    const db = await emptyTables(postgres);
     const part = result(2, 'succeeded', { amountSen: sen(amountSen / 2) });
     const begun = [
       requested(),

@@ -56,7 +56,7 @@ function comparable({ requested, methods, ...figures }: DayMetrics) {
 }
 
 test.serial('whatever the payments, each figure is what a count over their states is', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   let paid = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(historyOfDay, { maxLength: 12 }), async (histories) => {
@@ -71,7 +71,7 @@ test.serial('whatever the payments, each figure is what a count over their state
 });
 
 test.serial('a day on which nothing happened', async (t) => {
-  const db = await emptyTables(t, postgres);
+  const db = await emptyTables(postgres);
   const figures: unknown = await dayMetrics(db, day, null);
   t.deepEqual(figures, {
     requested: {

@@ -5,7 +5,7 @@ import { createDatabase } from '../../support/postgres.ts';
 import { emptyDatabase } from '../helpers.ts';
 
 test('in a batch each given row is looked up in the index, also where the table is small when it is planned', async (t) => {
-  const { db } = await emptyDatabase(t, await createDatabase());
+  const { db } = await emptyDatabase(await createDatabase());
   await db.raw(`${checkpointsSql};
     insert into checkpoints (name, version) values ('kept', 1);
     create schema kept;
@@ -25,7 +25,7 @@ test('in a batch each given row is looked up in the index, also where the table 
 });
 
 test('a batch that names no event keeps the one by which the log is recognised', async (t) => {
-  const { db } = await emptyDatabase(t, await createDatabase());
+  const { db } = await emptyDatabase(await createDatabase());
   await db.raw(`${checkpointsSql}; insert into checkpoints (name, version) values ('kept', 1)`);
   const target = { projection: { version: 1 }, schema: 'kept' };
   const [first, second] = [1n, 2n].map((at) => ({ commit: at, prepare: at })) as [Position, Position];

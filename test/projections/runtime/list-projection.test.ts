@@ -61,7 +61,7 @@ test.serial(
 
 test.serial('before the projection first ran there is no list', async (t) => {
   await query(postgres.url, 'drop schema if exists users cascade');
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   const { has, list } = createListQueries<Account>(db, 'users');
   await t.throwsAsync(has('A'), { message: /does not exist/ });
   await t.throwsAsync(list({ limit: 1, after: null }), { message: /does not exist/ });

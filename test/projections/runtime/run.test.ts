@@ -2,6 +2,7 @@ import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { readBatches } from '@ledger/projections/runtime/batches.ts';
 import test from 'ava';
 import { until } from '../../embedded/helpers.ts';
+import { electionOn } from '../../support/leader-election.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
 import {
@@ -267,7 +268,7 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
   const { database, db, store, eventStore } = await startStores(t, postgres);
   run(t, eventCounts, store, database);
   await until(async () => (await statusOf(db, 'event_counts')) !== undefined);
-  const standby = run(t, eventCounts, store, database);
+  const standby = run(t, eventCounts, store, database, { election: electionOn(database.url) });
   await until(async () => (await leaderConnections()) === 2);
   await standby.stop();
   await until(async () => (await leaderConnections()) === 1);

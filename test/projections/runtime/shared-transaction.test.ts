@@ -1,14 +1,14 @@
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { createSharedTransaction } from '@ledger/projections/runtime/shared-transaction.ts';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Knex } from 'knex';
 import { createDatabase } from '../../support/postgres.ts';
 import { emptyDatabase } from '../helpers.ts';
 
 const postgres = await createDatabase();
 
-async function start(t: ExecutionContext) {
-  const { db } = await emptyDatabase(t, postgres);
+async function start() {
+  const { db } = await emptyDatabase(postgres);
   await db.raw('drop table if exists written; create table written (name text, transaction text)');
   const write =
     (name: string, work: (trx: Knex.Transaction) => Promise<unknown> = async () => {}) =>
@@ -24,7 +24,7 @@ async function start(t: ExecutionContext) {
 }
 
 test.serial('batches of the same moment are committed together, each by its own search path', async (t) => {
-  const { write, written, transaction } = await start(t);
+  const { write, written, transaction } = await start();
   const names = ['a', 'b', 'c'];
   t.deepEqual(await Promise.all(names.map((name) => transaction(write(name)))), names);
   t.is(await transaction(write('d')), 'd');
@@ -38,7 +38,7 @@ test.serial('batches of the same moment are committed together, each by its own 
 });
 
 test.serial('one that fails keeps none of the others back, and hears of its own error alone', async (t) => {
-  const { write, written, transaction } = await start(t);
+  const { write, written, transaction } = await start();
   const fault = new Error('a fault of this one');
   const settled = await Promise.allSettled([
     transaction(write('a')),

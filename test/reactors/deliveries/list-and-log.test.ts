@@ -93,7 +93,7 @@ const delivered: PaymentEvent = {
 };
 
 test.serial('the first start on the log of version 1: what was delivered is not sent again', async (t) => {
-  const database = await emptyDatabase(t, postgres);
+  const database = await emptyDatabase(postgres);
   const ledger = { database, store: await startStore(t), clock: stillClock() };
   const receiver = await startReceiver(t);
   for (let index = 0; index < 30; index += 1) {
@@ -154,7 +154,7 @@ test.serial('a row that is behind its stream, or says something else, is not sen
 });
 
 test.serial('a payment’s deliveries go on while the list does not follow the log', async (t) => {
-  const database = await emptyDatabase(t, postgres);
+  const database = await emptyDatabase(postgres);
   const ledger = { database, store: await startStore(t), clock: stillClock() };
   const { db } = database;
   const { eventStore } = ledger.store;
@@ -211,7 +211,7 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
 });
 
 test.serial('a newer status goes out while the list does not follow the log', async (t) => {
-  const database = await emptyDatabase(t, postgres);
+  const database = await emptyDatabase(postgres);
   const ledger = { database, store: await startStore(t), clock: stillClock() };
   const { eventStore } = ledger.store;
   const list = run(t, createDeliveryList({ eventStore }).projection, ledger.store, database);

@@ -37,7 +37,7 @@ const startedMs = Date.parse(startedAt);
 
 async function start(t: ExecutionContext) {
   const [database, store, registry] = await Promise.all([
-    emptyDatabase(t, postgres),
+    emptyDatabase(postgres),
     startStore(t),
     startRegistry(t),
   ]);

@@ -15,7 +15,7 @@ const postgres = await createDatabase();
 const hour = 60 * 60_000;
 
 test.serial('one email for all that is new, then silence, then news; a failure is made up for', async (t) => {
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   let nowMs = Date.parse('2026-11-20T01:00:00Z');
   let recipients: readonly string[] = ['aminah@agency.example', 'budi@agency.example'];
   const failing = new Set<string>();
@@ -131,7 +131,7 @@ test.serial('one email for all that is new, then silence, then news; a failure i
 test.serial(
   'a process that stood still while it sent does not shorten the list of the next email',
   async (t) => {
-    const { db } = await emptyDatabase(t, postgres);
+    const { db } = await emptyDatabase(postgres);
     const { projection: toDo } = createDeliveryList({ eventStore: { load: async () => [] } });
     for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
     await recordFault(db, 'journal', 'It cannot continue');
@@ -153,7 +153,7 @@ test.serial(
 );
 
 test('it goes to admins who may sign in and see the payments of all merchants, however many users there are', async (t) => {
-  const { db } = await emptyDatabase(t, postgres);
+  const { db } = await emptyDatabase(postgres);
   await prepare(db, users, users.name);
   const common = { id: 'U', name: 'U', createdAt: '2026-11-20T01:00:00.000Z', active: true, console: true };
   const accounts = [
