@@ -51,14 +51,15 @@ export const momentMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 10,
     seeds: 10,
   },
-  'others-events-ours': {
-    what: 'Whatever is stored where an append should be counts as this append, if its answer is late',
+  'late-append-done': {
+    what: 'An append whose answer is late is reported as done before it is stored',
     file: 'packages/event-store/append.ts',
-    code: 'const isOurs = events.every(({ id }, index) => found[index]?.id === id.toLowerCase());',
-    becomes: 'const isOurs = events.length <= found.length;',
-    seenBy: ['chain-broken', 'acknowledged-lost', 'charge-unknown', 'program-fault', 'callback-doubled'],
+    code: 'return await findOutOrSendAgain(append, error);',
+    becomes:
+      "return { revision: append.expected === 'no_stream' ? 0 : append.expected + 1, position: { commit: 0n, prepare: 0n } };",
+    seenBy: ['acknowledged-lost', 'false-not-found', 'chain-broken', 'program-fault'],
     fault: 'slow-disk',
-    payments: 40,
+    payments: 10,
     seeds: 20,
   },
   'witness-awaited': {

@@ -28,7 +28,8 @@ export function createSendings({
 }) {
   let isErasing = false;
   const begin = (transactionId: string) => {
-    if (isErasing) erase(transactionId);
+    // What is erased again is removed again.
+    if (isErasing && erasedAtMs(transactionId) === undefined) erase(transactionId);
   };
   return {
     setErasing(next: boolean): void {
