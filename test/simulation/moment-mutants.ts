@@ -129,6 +129,7 @@ export const momentMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     code: '(isLate || !existsSync(outbox))',
     becomes: 'true',
     seenBy: ['erased-sent'],
+    plan: 'email-during-erasure',
     fault: 'erase-sending',
     payments: 25,
     seeds: 20,
