@@ -115,10 +115,12 @@ test.serial('an email that was being written during an erasure is removed by the
   const ledger = await start(t);
   const id = await ledger.pay(1);
   const dataDir = await temporaryFolder(t);
+  const config = { databaseUrl: ledger.url, dataDir, mail: { smtpUrl: null } };
+  const { erase } = createEraser({ ...ledger, config }, ledger.db);
+  t.deepEqual(await erase(ledger.asked(id)), [id]);
+  // The first of all.
   const outbox = join(dataDir, 'outbox');
   await mkdir(outbox);
-  const { erase } = createEraser({ ...ledger, config: { databaseUrl: ledger.url, dataDir } }, ledger.db);
-  t.deepEqual(await erase(ledger.asked(id)), [id]);
   await writeFile(join(outbox, `${id}-email.eml`), 'To: payer@example.com');
   const pass = createRetentionPass({ ...ledger, erase, retention: null, log });
   ledger.setNow(new Date(Date.now() + 120_000).toISOString());

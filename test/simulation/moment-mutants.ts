@@ -126,7 +126,7 @@ export const momentMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'outbox-cleared-once': {
     what: 'An email that is being written while its payment is erased stays in its file',
     file: 'src/roles/eraser.ts',
-    code: '(isLate || !existsSync(outbox))',
+    code: '(isLate || config.mail.smtpUrl !== null)',
     becomes: 'true',
     seenBy: ['erased-sent'],
     plan: 'email-during-erasure',
