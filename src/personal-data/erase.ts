@@ -41,11 +41,11 @@ type Loaded = {
   append(command: ErasePersonalData, cause: Cause): Promise<{ events: readonly unknown[] }>;
 };
 
-/** `onErased` removes copies that are kept elsewhere. It is called again when it rejected or resolved to false. */
+/** `onErased` removes copies that are kept elsewhere. It is called again, `isLate`, when it rejected or resolved to false. */
 export function createErase(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
   eventStore: Streams;
-  onErased: (subjects: readonly string[]) => Promise<boolean>;
+  onErased: (subjects: readonly string[], isLate: boolean) => Promise<boolean>;
   runtime: Pick<Runtime, 'now' | 'uuid'>;
 }) {
   const { store, eventStore, onErased, runtime } = dependencies;
@@ -70,12 +70,12 @@ export function createErase(dependencies: {
 
   /**
    * Resolves to the subjects that this call erased: not those that hold no personal data, or on which something happened
-   * since `unlessSince`. Throws Refused for an unknown one, UnreadableEvent, KeysUnavailable, EventStoreUnavailable and
+   * since `unlessSince`. `isLate`: they were begun more than a minute ago. Throws Refused for an unknown one, UnreadableEvent, KeysUnavailable, EventStoreUnavailable and
    * the database's error; what had begun by then is completed by the next retention pass.
    */
   return async (
     asked: readonly Erasure[],
-    { unlessSince }: { unlessSince?: Date } = {},
+    { unlessSince, isLate = false }: { unlessSince?: Date; isLate?: boolean } = {},
   ): Promise<string[]> => {
     const done: string[] = [];
     for (const portion of portionsOf(asked, pageSize)) {
@@ -93,7 +93,8 @@ export function createErase(dependencies: {
       for (const { erasure, loaded } of left) if (await record(erasure, loaded)) done.push(erasure.subject);
       // Another process may have begun and recorded some of them without coming to this.
       const subjects = due.map(({ erasure }) => erasure.subject);
-      if (subjects.length === 0 || (await onErased(subjects))) await store.erasures.complete(subjects);
+      const isClean = subjects.length === 0 || (await onErased(subjects, isLate && left.length === 0));
+      if (isClean) await store.erasures.complete(subjects);
     }
     return done;
   };

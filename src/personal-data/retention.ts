@@ -30,10 +30,10 @@ const pollMs = 60_000;
 const staleMs = 60_000;
 /** An interrupted rebuild can be continued for as long (content/docs/rebuilding.md). */
 const leftoverMs = 3_600_000;
-const pageSize = 100;
+const limit = 100;
 
-/** Nothing that has changed since then is erased. */
-type Until = { unlessSince?: Date };
+/** Nothing that has changed since then is erased; whether it was begun more than a minute ago. */
+type Until = { unlessSince?: Date; isLate?: boolean };
 
 /** Runs until stopped. One process erases, the others stand by. */
 export function startRetention(dependencies: Dependencies & { election: LeaderElection }): Background {
@@ -77,7 +77,7 @@ export function createRetentionPass(dependencies: Dependencies) {
     unlessSince: Until,
     signal: AbortSignal,
   ): Promise<void> {
-    for await (const page of pagesOf<Erasure>(pageSize, (last) => next(last?.subject ?? ''))) {
+    for await (const page of pagesOf<Erasure>(limit, (last) => next(last?.subject ?? ''))) {
       const erased = await erasePage(page, unlessSince, signal);
       if (erased > 0) log.info({ erased }, 'personal data erased');
       if (signal.aborted) return;
@@ -90,8 +90,7 @@ export function createRetentionPass(dependencies: Dependencies) {
   return async (signal: AbortSignal): Promise<void> => {
     const earlier = (ms: number) => new Date(runtime.now().getTime() - ms);
     const stale = earlier(staleMs);
-    const limit = pageSize;
-    await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), {}, signal);
+    await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), { isLate: true }, signal);
     // What arrived after an erasure, for example with a late result, is erased, too.
     const again = async (after: string) =>
       due(await findHolding(db, { before: stale, again: true, after, limit }), 'requested');

@@ -160,7 +160,7 @@ test.serial(
       creates: true,
     });
     const eraser = createEraser(
-      { config: { dataDir, databaseUrl: url }, eventStore, personalData, runtime },
+      { config: { mail: { smtpUrl: null }, dataDir, databaseUrl: url }, eventStore, personalData, runtime },
       db,
     );
     await mkdir(outbox);

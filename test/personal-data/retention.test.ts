@@ -1,4 +1,6 @@
 // What erases by itself: after RETENTION, and after an erasure that was interrupted.
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import test, { type ExecutionContext } from 'ava';
 import { UnreadableEvent } from '../../src/events/codec.ts';
@@ -6,7 +8,8 @@ import { paymentStream } from '../../src/events/payment.ts';
 import { createErase, type Erase } from '../../src/personal-data/erase.ts';
 import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { findHolding } from '../../src/projections/payments/queries.ts';
-import { until } from '../embedded/helpers.ts';
+import { createEraser } from '../../src/roles/eraser.ts';
+import { temporaryFolder, until } from '../embedded/helpers.ts';
 import { log } from '../projections/helpers.ts';
 import { record, result } from '../support/payments.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -102,6 +105,27 @@ test.serial('an erasure that was interrupted after the keys is completed by the 
   const [event] = (await ledger.eventStore.load(paymentStream(id))).slice(-1);
   t.like(event?.metadata, { actor: 'staff:tests' });
   t.deepEqual(ledger.copies, [id]);
+  t.deepEqual(
+    await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), { after: '', limit: 10 }),
+    [],
+  );
+});
+
+test.serial('an email that was being written during an erasure is removed by the next pass', async (t) => {
+  const ledger = await start(t);
+  const id = await ledger.pay(1);
+  const dataDir = await temporaryFolder(t);
+  const config = { databaseUrl: ledger.url, dataDir, mail: { smtpUrl: null } };
+  const { erase } = createEraser({ ...ledger, config }, ledger.db);
+  t.deepEqual(await erase(ledger.asked(id)), [id]);
+  // The first of all.
+  const outbox = join(dataDir, 'outbox');
+  await mkdir(outbox);
+  await writeFile(join(outbox, `${id}-email.eml`), 'To: payer@example.com');
+  const pass = createRetentionPass({ ...ledger, erase, retention: null, log });
+  ledger.setNow(new Date(Date.now() + 120_000).toISOString());
+  await pass(new AbortController().signal);
+  t.deepEqual(await readdir(outbox), []);
   t.deepEqual(
     await ledger.erasures.begunBefore(new Date(Date.now() + 3_600_000), { after: '', limit: 10 }),
     [],

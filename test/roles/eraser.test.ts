@@ -20,6 +20,7 @@ test('shadow tables of killed processes, of to-do lists too', async (t) => {
       config: {
         databaseUrl: url,
         dataDir: '',
+        mail: { smtpUrl: null },
       },
       eventStore: {} as never,
       personalData: { store: {} } as never,

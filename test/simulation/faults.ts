@@ -21,7 +21,9 @@ import type { MerchantSystems } from './world/merchant-systems.ts';
 import type { Receivers } from './world/receivers.ts';
 import { copiedMs, loseLog, recover } from './world/recovery.ts';
 import type { startTransactionRegistry } from './world/registry.ts';
+import type { Sendings } from './world/sendings.ts';
 import type { Staff } from './world/staff.ts';
+import type { Witnesses } from './world/witnesses.ts';
 
 type Affected = {
   nodes: Nodes;
@@ -33,6 +35,8 @@ type Affected = {
   postgres: SimulatedPostgres;
   receivers: Receivers;
   registry: ReturnType<typeof startTransactionRegistry>;
+  witnesses: Witnesses;
+  sendings: Sendings;
   /** Runs in the process of the gateway. */
   gateway: { run(work: (gateway: Gateway) => unknown): void };
   staff(work: (staff: Staff) => unknown): void;
@@ -51,9 +55,13 @@ export const deafLeader = 'projections-1';
 /** When staff try a stream again, counted from the event that nobody can read. */
 const triedAgainAfterMs = [30_000, 30 * 60_000] as const;
 
+/** When staff repeat what they have erased, counted from the older copy of the log. */
+const repeatedAfterMs = 60_000;
+
 export function applyFault(fault: Fault, affected: Affected): unknown {
   const { nodes, network, cluster, postgres, receivers, registry, scheduler, history } = affected;
   const after = (forMs: number, run: () => unknown) => void scheduler.after(forMs, run);
+  const repeatErasures = () => affected.staff((staff) => staff.erasures.repeatAll());
   switch (fault.kind) {
     case 'crash':
       return nodes.crash(fault.node, fault.forMs);
@@ -101,6 +109,20 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
         postgres.start();
       }
       return after(fault.forMs, () => postgres.setCrowded(false));
+    case 'slow-disk': {
+      const { setSlow } = fault.store === 'postgres' ? postgres : cluster;
+      setSlow(fault.delayMs);
+      return after(fault.forMs, () => setSlow(0));
+    }
+    case 'witness':
+      affected.witnesses.setMood(fault.number, fault.does);
+      return after(fault.forMs, () => affected.witnesses.setMood(fault.number, 'well'));
+    case 'late-results':
+      affected.gateway.run((gateway) => gateway.setLate(true));
+      return after(fault.forMs, () => affected.gateway.run((gateway) => gateway.setLate(false)));
+    case 'erase-sending':
+      affected.sendings.setErasing(true);
+      return after(fault.forMs, () => affected.sendings.setErasing(false));
     case 'database-clock':
       postgres.setClock(fault.offsetMs);
       return after(fault.forMs, () => postgres.setClock(0));
@@ -132,14 +154,15 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       receivers.setMood(fault.merchant, fault.does);
       return after(fault.forMs, () => receivers.setMood(fault.merchant, 'well'));
     case 'restore':
+      after(repeatedAfterMs, repeatErasures);
       return loseLog(Math.max(1, cluster.lastPosition() - fault.lastEvents), affected);
     case 'recovery':
       // It takes simulated time, for which the scheduler must not wait.
-      return void recover(fault, affected);
+      return void recover(fault, affected).then(repeatErasures);
     case 'unreadable':
       // Staff try the stream again while other faults go on, and once more when they may have ended.
       for (const afterMs of triedAgainAfterMs)
-        after(afterMs, () => affected.staff((staff) => staff.requestRetries()));
+        after(afterMs, () => affected.staff((staff) => staff.requests.requestRetries()));
       return writeUnreadable(affected);
     case 'deaf-leader':
       history.tell(`network: ${deafLeader} never reaches the event store again`);
@@ -161,7 +184,7 @@ export function applyFault(fault: Fault, affected: Affected): unknown {
       const isRequested = fault.atMs % 2 === 0;
       const { projection } = fault;
       return affected.staff((staff) =>
-        isRequested ? staff.requestRebuild(projection) : staff.rebuild(projection),
+        isRequested ? staff.requests.requestRebuild(projection) : staff.rebuild(projection),
       );
     }
     case 'resolve':

@@ -146,4 +146,25 @@ export const merchantMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 8,
     seeds: 20,
   },
+  'removed-merchant-counts': {
+    what: 'A merchant that was removed from the file stays, in a process that has read the file again',
+    file: 'src/config/reload.ts',
+    code: 'config.merchants.clear();',
+    becomes: '',
+    seenBy: ['revoked-opens'],
+    fault: 'merchant-removed',
+    payments: 40,
+    seeds: 20,
+  },
+  'form-of-one-process': {
+    what: 'A form of the console counts only in the process that made it',
+    file: 'src/http/console/frame/session.ts',
+    code: "createExpiringSignatures(linkKeys, 'console form')",
+    becomes:
+      "createExpiringSignatures({ ...linkKeys, current: linkKeys.current + config.host }, 'console form')",
+    seenBy: ['clerk-refused'],
+    fault: 'clerks',
+    payments: 20,
+    seeds: 20,
+  },
 };

@@ -1,4 +1,7 @@
-/** Processes that are killed at the worst moments, a PostgreSQL that is not as usual, and a registry that answers badly. */
+/**
+ * Processes that are killed at the worst moments, stores that are not as usual, and a registry and witnesses that answer
+ * badly.
+ */
 import type { Random } from './engine/random.ts';
 import { type Kind, minute, moment, second } from './fault-kinds.ts';
 
@@ -83,6 +86,33 @@ const registryKind: Kind = {
   }),
 };
 
+/** What is written is safe much later than usual; reads are as quick as ever. */
+const slowDiskKind: Kind = {
+  kind: 'slow-disk',
+  share: 0.08,
+  most: 2,
+  make(random, _, activeMs) {
+    const store = random.pick(['event store', 'event store', 'postgres'] as const);
+    // In the longest time, whoever appends gives up. A transaction that takes 10 s is ended.
+    const longestMs = store === 'postgres' ? 3_000 : random.pick([1_000, 8_000]);
+    return { kind: 'slow-disk', store, delayMs: random.integer(50, longestMs), ...spell(random, activeMs) };
+  },
+};
+
+/** Seals are made every ten minutes, and in such seeds there are witnesses. */
+const witnessKind: Kind = {
+  kind: 'witness',
+  share: 0.05,
+  most: 6,
+  make: (random, _, activeMs) => ({
+    kind: 'witness',
+    atMs: random.integer(0, activeMs + random.pick([0, 60]) * minute),
+    number: random.integer(0, 1),
+    does: random.pick(['refuses', 'hangs', 'slow', 'lies'] as const),
+    forMs: random.integer(1, 40) * minute,
+  }),
+};
+
 export const momentKinds: readonly Kind[] = [
   crashAtKind,
   readOnlyKind,
@@ -90,4 +120,6 @@ export const momentKinds: readonly Kind[] = [
   crowdedKind,
   databaseClockKind,
   registryKind,
+  slowDiskKind,
+  witnessKind,
 ];

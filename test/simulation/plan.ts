@@ -7,6 +7,7 @@ import { sendAgainKind } from './delivery-kinds.ts';
 import { createRandom, type Random } from './engine/random.ts';
 import { firstKinds, hour, type Kind, laterKinds, minute, ownKinds } from './fault-kinds.ts';
 import { importsKind } from './import-kinds.ts';
+import { meetingKinds } from './meeting-kinds.ts';
 import { merchantKinds } from './merchant-kinds.ts';
 import { momentKinds } from './moment-kinds.ts';
 import { makePayment, withReports, withUnknown, withWithdrawals } from './payment-plans.ts';
@@ -76,6 +77,9 @@ export type PaymentPlan = {
 /** Its answer breaks off in the middle, or is no JSON; or it knows of nothing, as a replica that has just begun. */
 export type RegistryTrouble = 'fails' | 'hangs' | 'slow' | 'breaks' | 'garbled' | 'empty';
 
+/** It answers with what looks like a signature. */
+export type WitnessMood = 'well' | 'refuses' | 'hangs' | 'slow' | 'lies';
+
 export type Fault = { atMs: number } & (
   | { kind: 'crash' | 'pause'; node: string; forMs: number }
   /** Once so many messages of it have reached a store or a receiver, of whose answers it hears none. */
@@ -94,6 +98,9 @@ export type Fault = { atMs: number } & (
   | { kind: 'postgres-crowded'; isAfterCrash: boolean; forMs: number }
   | { kind: 'freeze-leader' | 'disk-full' | 'registry-outage'; forMs: number }
   | { kind: 'registry-trouble'; does: RegistryTrouble; forMs: number }
+  | { kind: 'slow-disk'; store: 'event store' | 'postgres'; delayMs: number; forMs: number }
+  | { kind: 'witness'; number: number; does: WitnessMood; forMs: number }
+  | { kind: 'late-results' | 'erase-sending'; forMs: number }
   | { kind: 'database-clock'; offsetMs: number; forMs: number }
   | { kind: 'postgres-failover'; lagMs: number; forMs: number }
   | { kind: 'postgres-restore'; ageMs: number; forMs: number }
@@ -180,6 +187,7 @@ const separateKinds = [
   recoveryKind,
   ...momentKinds,
   ...merchantKinds,
+  ...meetingKinds,
 ];
 
 /** What `--fault` takes. */

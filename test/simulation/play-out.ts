@@ -4,6 +4,7 @@ import type { LogCheck } from './checks/log.ts';
 import { checkRows } from './checks/rows.ts';
 import { checkSettled } from './checks/settled.ts';
 import type { createVerifiedCheck } from './checks/verified.ts';
+import { checkWitnessed } from './checks/witnessed.ts';
 import type { History } from './engine/history.ts';
 import type { SimulatedProcess } from './engine/process.ts';
 import type { Scheduler } from './engine/scheduler.ts';
@@ -19,6 +20,7 @@ import type { Links } from './world/links.ts';
 import type { MerchantSystems } from './world/merchant-systems.ts';
 import type { Receivers } from './world/receivers.ts';
 import type { Staff } from './world/staff.ts';
+import type { Witnesses } from './world/witnesses.ts';
 
 export type Simulation = {
   plan: Plan;
@@ -41,6 +43,9 @@ export type Simulation = {
   logCheck: LogCheck;
   verified: ReturnType<typeof createVerifiedCheck>;
   retentionMs: number | null;
+  /** The real folder of the processes. */
+  dataDir: string;
+  witnesses: Witnesses;
   violations: ReturnType<typeof createViolations>;
 };
 
@@ -80,6 +85,7 @@ export async function playOut(simulation: Simulation): Promise<void> {
 async function checkEnd(simulation: Simulation, runUntil: RunUntil): Promise<void> {
   const { merchantSystems, nodes, people, scheduler, violations } = simulation;
   checkSettled(simulation);
+  checkWitnessed(simulation);
   const { hasParked, unreadable } = await checkRows(simulation, runUntil);
   let areListsRead = false;
   people.enter(() => void merchantSystems.checkEnd().then(() => (areListsRead = true)));

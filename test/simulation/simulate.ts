@@ -29,7 +29,7 @@ import { createPostgres } from './stores/postgres.ts';
 import type { PostgresServer } from './stores/postgres-server.ts';
 import { verifyAtOf } from './verification-plans.ts';
 import { createViolations, type Violation } from './violations.ts';
-import { troubledIn } from './world/asking.ts';
+import { chargedSinceMsIn, patienceMsIn, troubledIn } from './world/asking.ts';
 import { createBank } from './world/bank.ts';
 import { createGateway } from './world/gateway.ts';
 import { createKeyCommands } from './world/key-commands.ts';
@@ -38,9 +38,11 @@ import { createMerchantSystems } from './world/merchant-systems.ts';
 import { playPayment } from './world/payers.ts';
 import { startReceivers } from './world/receivers.ts';
 import { startTransactionRegistry } from './world/registry.ts';
+import { createSendings } from './world/sendings.ts';
 import { createStaff } from './world/staff.ts';
 import { createTerminal } from './world/terminal.ts';
 import { createWallets } from './world/wallets.ts';
+import { startWitnesses } from './world/witnesses.ts';
 
 export type SimulationResult = {
   violations: readonly Violation[];
@@ -103,6 +105,7 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     mayBeRefused,
   });
   const removals = createRemovals(scheduler.nowMs);
+  const witnesses = startWitnesses(machine, history);
   const nodes = createNodes({
     counts,
     scheduler,
@@ -117,9 +120,11 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       isRemoved: removals.has(name),
       retentionDays: plan.retentionDays,
       verifyAt: verifyAtOf(plan, startMs),
+      witnessUrls: has('witness') ? witnesses.urls : [],
     }),
     onVerify: () => verified.begin(),
     onPrinted: links.keep,
+    onDrawn: (id) => sendings.draw(id),
     previous: old.length > 0 ? { release: await previousRelease(), names: old } : null,
     report,
   });
@@ -143,14 +148,21 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     mayLackMerchant: removals.isAnywhere,
     report,
   });
+  const staffProcess = machine('staff');
+  const sendings = createSendings({
+    logCheck,
+    report,
+    erase: (id) => staffProcess.enter(() => void staff.erasures.eraseOne(id, 'staff:one')),
+    erasedAtMs: (id) => (has('recovery', 'pause') ? undefined : staff.erasures.stores.told.get(id)),
+  });
   const receivers = startReceivers({
     processes: merchants.map((name) => machine(`${name}.example`)),
     report,
     history,
     leasesLostAtMs: () => Math.max(postgres.failedOverAtMs(), postgres.clockSetAtMs()),
     wallets,
+    sendings,
   });
-  const staffProcess = machine('staff');
   const terminal = createTerminal({
     name: 'operators',
     scheduler,
@@ -172,22 +184,13 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
       mayBeRefused: mayBeRefused || has('rotate'),
       terminal,
       killsImports: has('imports'),
+      onLoad: (stream) => gatewayProcess.enter(() => gateway.mayReport(stream.replace(/^payment-/, ''))),
       config: configurationOf('staff', { dataDir, eventStoreUrl: cluster.url }),
     }),
   );
 
   const commands = createKeyCommands({ terminal, scheduler, history });
   const rotations = createRotations({ nodes, scheduler, links, commands, staff, report, history });
-
-  const chargedSinceMs = (transactionId: string) => {
-    // A page may then be old; what the payer chooses there is decided by an append, which only the leader takes.
-    if (cluster.servesOldState()) return null;
-    logCheck.look();
-    return logCheck.payments.get(transactionId)?.chargedSinceMs ?? null;
-  };
-  // A request waits for the program's own pauses, too, which are late here.
-  // An append is tried for 2.5 s, looked for and repeated for 5 s, and looked for and repeated a last time.
-  const patienceMs = 13_000 * plan.stretch;
   const world = {
     process: people,
     bank,
@@ -197,12 +200,12 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     pickHttp,
     report,
     history,
-    patienceMs,
+    patienceMs: patienceMsIn(plan),
     databaseAheadMs: databaseAheadMsIn(plan),
     lacksMerchantSinceMs: removals.sinceMs,
     isCalm: pace.isCalm,
     troubled: troubledIn(plan),
-    chargedSinceMs,
+    chargedSinceMs: chargedSinceMsIn(logCheck, cluster.servesOldState),
   };
   const merchantSystems = createMerchantSystems(world, {
     log: logCheck,
@@ -228,6 +231,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
         postgres,
         receivers,
         registry,
+        witnesses,
+        sendings,
         gateway: { run: (work) => gatewayProcess.enter(() => void work(gateway)) },
         merchants: (work) => people.enter(() => void work(merchantSystems)),
         staff: (work) => staffProcess.enter(() => void work(staff)),
@@ -274,6 +279,8 @@ export async function simulate(plan: Plan, server: PostgresServer): Promise<Simu
     logCheck,
     verified,
     retentionMs,
+    dataDir,
+    witnesses,
     violations: { report, all },
   });
 

@@ -38,6 +38,7 @@ export const safety = {
   'revoked-opens':
     'A link under a key that was dropped opens, a key of a merchant that has ended, or the console to whom it is closed',
   'clerk-refused': 'The console refused what the account of somebody allows',
+  'erased-sent': 'Personal data were sent, or are in an email that was kept, after they had been erased',
   'erased-early': 'Personal data were erased before their age, or while staff needed them',
   'subject-missed': 'What is held about a person was not found when they asked',
   'verify-blind': 'The daily verification does not tell of what is wrong',
@@ -55,6 +56,7 @@ export const safety = {
 /** Checked after all faults have ended, within a bound of simulated time. */
 export const liveness = {
   'charge-unknown': 'A real charge is neither in the books nor in front of staff',
+  unwitnessed: 'A seal lacks the signature of a witness that would have signed it',
   'attempt-untold': 'The schedule of an attempt has ended, and it is not before staff',
   'expiry-forgotten': 'A payment that has expired, and that waits for no bank, is not cancelled',
   'delivery-stuck': 'A delivery is neither delivered nor given up',

@@ -57,9 +57,14 @@ function subjectsOf(log: LogCheck, retentionMs: number | null): Subject[] {
  * keys cannot be read. To be called in a process that has these stores.
  */
 export async function checkErased(
-  { open, erasures, told }: { open: PersonalData['open']; erasures: Erasures; told: ReadonlySet<string> },
+  {
+    open,
+    erasures,
+    told,
+  }: { open: PersonalData['open']; erasures: Erasures; told: ReadonlyMap<string, number> },
   {
     openByAny,
+    outbox,
     log,
     report,
     nowMs,
@@ -69,6 +74,8 @@ export async function checkErased(
   }: {
     /** With every data key that there ever was. */
     openByAny: PersonalData['open'];
+    /** The payments of which there are emails in files. */
+    outbox: ReadonlySet<string>;
     log: LogCheck;
     report: Report;
     nowMs: number;
@@ -80,13 +87,13 @@ export async function checkErased(
   const lost = new Set<string>();
   const begun = await erasures.begunBefore(new Date(nowMs + recordedWithinMs), { after: '', limit: 1_000 });
   const underWay = new Set(begun.map(({ subject }) => subject));
-  const old = await erasures.begunBefore(new Date(nowMs - recordedWithinMs / 6), { after: '', limit: 100 });
+  const old = await erasures.begunBefore(new Date(nowMs - erasedWithinMs), { after: '', limit: 100 });
   for (const { subject } of old) report('not-erased', subject, 'It was begun and not completed');
   for (const { subject, sealed, held, dueSinceMs, sealedMs } of subjectsOf(log, retentionMs)) {
     const isErased = held.erasedAt !== null && !held.isHolding;
-    // An older copy of the log may lack what was recorded; the keys are destroyed nevertheless.
-    if (told.has(subject) && !hasRestore && !isErased)
+    if (told.has(subject) && !isErased)
       report('not-erased', subject, `By its events it was erased at ${held.erasedAt ?? 'no time'}`);
+    if (isErased && outbox.has(subject)) report('erased-sent', subject, 'There is an email of it in a file');
     const isOverdue = dueSinceMs !== null && dueSinceMs < nowMs - erasedWithinMs;
     if (isOverdue && held.isHolding && !hasRestore)
       report('not-erased', subject, `It is due since ${new Date(dueSinceMs).toISOString()}`);

@@ -1,4 +1,6 @@
 /** At the end: that the rows are what the events lead to, as `ledger verify` sees it, and what is erased is gone. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { type FaultKind, losesLog } from '../plan.ts';
 import type { RunUntil, Simulation } from '../play-out.ts';
 import { checkCollected } from './collected.ts';
@@ -6,6 +8,12 @@ import { checkErased } from './erased.ts';
 import { checkExport } from './exported.ts';
 import { mayLoseKeysOf } from './lost-keys.ts';
 import { kindsForStaff } from './verified.ts';
+
+/** The payments of which a folder has emails, as their names say. */
+function emailsIn(folder: string): ReadonlySet<string> {
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return new Set(files.map((file) => file.replace(/^\.?([^-]+)-.*$/, '$1')));
+}
 
 type Found = { hasParked: boolean; unreadable: number };
 
@@ -38,6 +46,7 @@ export async function checkRows(simulation: Simulation, runUntil: RunUntil): Pro
     void staff.verify(trusted).then(async (violations) => {
       const lost = await checkErased(staff.erasures.stores, {
         openByAny: staff.openBy(allDataKeys),
+        outbox: emailsIn(join(simulation.dataDir, 'outbox')),
         log,
         report,
         nowMs: nowMs(),

@@ -36,6 +36,7 @@ export function installNodeApi(): void {
   replaceTcp();
   replaceSignals();
   replaceFork();
+  replaceFetch();
   syncBuiltinESMExports();
   process.on('unhandledRejection', endOne);
 }
@@ -168,6 +169,30 @@ function replaceFork(): void {
       return process && fork ? fork(process, file, args) : real(file, args, ...more);
     },
   });
+}
+
+/** Node's own shares connections among all processes. */
+function replaceFetch(): void {
+  const real = globalThis.fetch;
+  globalThis.fetch = (input, init = {}) => {
+    if (!currentProcess()) return real(input, init);
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const { method = 'GET', signal, body } = init;
+    const options = { method, agent: new http.Agent(), ...(signal && { signal }) };
+    const sent = http.request(String(input), options);
+    sent.on('error', reject);
+    sent.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk) => void chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const { statusCode: status = 0 } = response;
+        resolve(new Response(Buffer.concat(chunks), { status }));
+      });
+    });
+    sent.end(body);
+    return promise;
+  };
 }
 
 function replaceTcp(): void {

@@ -31,6 +31,7 @@ export function configurationOf(
     isRemoved = false,
     retentionDays,
     verifyAt = 'off',
+    witnessUrls = [],
     keys = firstKeys,
     loadConfig = loadOurs,
   }: {
@@ -41,6 +42,7 @@ export function configurationOf(
     isRemoved?: boolean;
     retentionDays?: number | undefined;
     verifyAt?: string | undefined;
+    witnessUrls?: readonly string[];
     keys?: Keys;
     /** Of the release that is configured. */
     loadConfig?: typeof loadOurs;
@@ -70,6 +72,7 @@ export function configurationOf(
       VERIFY_SCHEDULE: verifyAt,
       LOG_LEVEL: 'warn',
       SANDBOX: 'false',
+      ...(witnessUrls.length > 0 && { WITNESS_URLS: witnessUrls.join(',') }),
       ...(retentionDays && { RETENTION: `${retentionDays}d` }),
       CALLBACK_RETRY_SCHEDULE: '0s,5s,1m,10m,30m,1h',
     },

@@ -1,5 +1,4 @@
 /** The processes of the program on their simulated machines: they are started, killed, stopped and started again. */
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import type { Log } from '@ledger/kernel/log.ts';
 import { ConfigError } from '@ledger/kernel/yaml-file.ts';
 import type { VerifyReport } from '../../../src/audit/verify/verify.ts';
@@ -17,6 +16,7 @@ import type { Report } from '../violations.ts';
 import { forkChild, purposeOf } from './child.ts';
 import { configurationOf } from './configuration.ts';
 import { firstKeys, type Keys } from './keys.ts';
+import { createRefusals } from './refusals.ts';
 import { type Release, thisRelease } from './releases.ts';
 
 /** What stays if its process is another. */
@@ -31,7 +31,10 @@ type Node = Placed & {
   end(): Promise<void>;
 };
 
-type Settings = Pick<Parameters<typeof configurationOf>[1], 'isRemoved' | 'retentionDays' | 'verifyAt'>;
+type Settings = Pick<
+  Parameters<typeof configurationOf>[1],
+  'isRemoved' | 'retentionDays' | 'verifyAt' | 'witnessUrls'
+>;
 
 const starters = { http: 'startHttp', projections: 'startProjections', reactors: 'startReactors' } as const;
 export type Role = keyof typeof starters;
@@ -76,6 +79,7 @@ export function createNodes({
   settingsOf,
   onVerify,
   onPrinted,
+  onDrawn,
   previous,
   report,
 }: {
@@ -97,6 +101,8 @@ export function createNodes({
   onVerify: () => (report: VerifyReport) => void;
   /** A receipt is printed, with the address that confirms it. */
   onPrinted: (verifyUrl: string) => void;
+  /** A receipt of a payment is being drawn, until it resolves. */
+  onDrawn: (transactionId: string) => Promise<void>;
   /** The release before this one, and the processes that run it until they are upgraded. */
   previous: { release: Release; names: readonly string[] } | null;
   report: Report;
@@ -106,14 +112,15 @@ export function createNodes({
   /** What operators have stopped: a supervisor does not start it again. */
   const stopped = new Set<string>();
   let deaths = 0;
-  const refusedAtMs = new Map<string, number>();
+  const refusals = createRefusals(scheduler.nowMs);
   const releaseOf = (name: string): Release =>
     previous?.names.includes(name) && !upgraded.has(name) ? previous.release : thisRelease;
   const nodes = new Map<string, Node>();
   // What PDFs look like has tests of its own.
   const documents: Documents = {
-    async receipt(_, { verifyUrl }) {
+    async receipt({ transactionId }, { verifyUrl }) {
       if (verifyUrl !== '') onPrinted(verifyUrl);
+      await onDrawn(transactionId);
       return Buffer.from('%PDF a receipt');
     },
     collection: async () => Buffer.from('%PDF a statement'),
@@ -142,16 +149,8 @@ export function createNodes({
       onCrash,
     });
     process.setClock(clock);
-    const node: Node = {
-      role,
-      process,
-      clock,
-      keys,
-      starts,
-      bornMs: scheduler.nowMs(),
-      config: null,
-      end: async () => undefined,
-    };
+    const end = async () => undefined;
+    const node: Node = { role, process, clock, keys, starts, bornMs: scheduler.nowMs(), config: null, end };
     nodes.set(name, node);
     process.enter(() => {
       const log = logOf(name);
@@ -168,9 +167,8 @@ export function createNodes({
       });
       node.config = config;
       const stores = { ...openStores(config, log, process.runtime), documents };
-      refusedAtMs.delete(name);
       const { append } = stores.eventStore;
-      stores.eventStore = { ...stores.eventStore, append: noting(name, append) };
+      stores.eventStore = { ...stores.eventStore, append: refusals.noting(name, append) };
       const running = Promise.resolve(release[starters[role]](stores));
       running.catch((error: unknown) => onCrash(process, error));
       node.end = async () => {
@@ -178,20 +176,6 @@ export function createNodes({
         await stores.stop();
       };
     });
-  }
-
-  function noting(name: string, append: EventStore['append']): EventStore['append'] {
-    return async (...args) => {
-      try {
-        const stored = await append(...args);
-        refusedAtMs.delete(name);
-        return stored;
-      } catch (error) {
-        if (error instanceof Error && error.name === 'EventStoreFull')
-          refusedAtMs.set(name, scheduler.nowMs());
-        throw error;
-      }
-    };
   }
 
   let forked = 0;
@@ -268,7 +252,7 @@ export function createNodes({
   return {
     names: [...nodes.keys()],
     lives,
-    refusedAtMs: (name) => refusedAtMs.get(name) ?? Number.NEGATIVE_INFINITY,
+    refusedAtMs: refusals.atMs,
     roleOf: (name) => nodeNamed(name).role,
     process: (name) => nodeNamed(name).process,
     crash,

@@ -46,6 +46,8 @@ export type EventStoreCluster = {
   inject(stream: string, event: { type: string; data: unknown; metadata: unknown }): Promise<void>;
   /** While full, no append is stored. */
   setFull(full: boolean): void;
+  /** From now on the disk takes so long for an append, which is stored then, whether or not anybody still waits for it. */
+  setSlow(delayMs: number): void;
   /** Frees the memory of the log. Nothing may use it any more. */
   close(): void;
 };
@@ -80,6 +82,7 @@ export function createEventStoreCluster({
   let storage = within(clerk, () => withKnownEnd(openStorage(':memory:')));
   let leader: string | null = names[0] ?? null;
   let full = false;
+  let slowMs = 0;
   let torn: { forMs: number; isStored: boolean } | null = null;
   const nodes = new Map<string, Node>();
 
@@ -119,6 +122,11 @@ export function createEventStoreCluster({
       ...view,
       commits: node.commits,
       async append(request) {
+        // It was accepted in time, and waits for the disk, perhaps for longer than whoever sent it.
+        if (slowMs > 0) {
+          await node.process.runtime.sleep(slowMs);
+          request = { ...request, deadlineMs: Number.POSITIVE_INFINITY };
+        }
         const isDeposed = node.believes === node.name && leader !== node.name;
         // A leader that is none any more finds no majority: the append is never answered.
         if (isDeposed || leader === null) return new Promise(() => {});
@@ -258,6 +266,10 @@ export function createEventStoreCluster({
     setFull(next) {
       full = next;
       history.tell(`event store: its disk is ${next ? 'full' : 'no longer full'}`);
+    },
+    setSlow(delayMs) {
+      slowMs = delayMs;
+      history.tell(`event store: its disk takes ${delayMs} ms`);
     },
     close: () => storage.close(),
   };

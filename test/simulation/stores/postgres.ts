@@ -35,6 +35,8 @@ export type SimulatedPostgres = {
   writes(): Writes;
   /** Others have all connections: who has none gets none. */
   setCrowded(isCrowded: boolean): void;
+  /** From now on its disk takes so long for the end of a transaction. */
+  setSlow(delayMs: number): void;
   isCrowded(): boolean;
   /** Its clock is so much ahead of the true time from now on. */
   setClock(offsetMs: number): void;
@@ -79,6 +81,7 @@ export function createPostgres({
   let failedOverAtMs = 0;
   let writes: Writes = 'taken';
   let isCrowded = false;
+  let slowMs = 0;
   let clockSetAtMs = Number.NEGATIVE_INFINITY;
   let announcements = createAnnouncements(backends, current);
   let stopListening: (() => void) | null = null;
@@ -153,9 +156,15 @@ export function createPostgres({
       onExpired: expire,
     });
     sessions.add(session);
-    const arriving = (work: () => Promise<void>) => schedule(() => inTurn(work));
+    let freeAtMs = 0;
+    const arriving = (work: () => Promise<void>, delayMs = 0) => {
+      freeAtMs = Math.max(freeAtMs, scheduler.nowMs() + delayMs);
+      scheduler.after(freeAtMs - scheduler.nowMs(), () => inTurn(work));
+    };
+    const delayOf = (bytes: Buffer) =>
+      slowMs > 0 && /\bcommit\b/i.test(bytes.toString('latin1')) ? slowMs : 0;
     return {
-      message: (bytes) => arriving(() => carryOut(session, bytes as Buffer)),
+      message: (bytes) => arriving(() => carryOut(session, bytes as Buffer), delayOf(bytes as Buffer)),
       ended: () => arriving(() => end(session)),
       broken: () => arriving(() => end(session)),
     };
@@ -243,6 +252,10 @@ export function createPostgres({
       isCrowded = next;
     },
     isCrowded: () => isCrowded,
+    setSlow(delayMs) {
+      slowMs = delayMs;
+      history.tell(`postgres: its disk takes ${delayMs} ms`);
+    },
     setClock(offsetMs) {
       history.tell(`postgres: its clock is ${offsetMs} ms off`);
       clockSetAtMs = scheduler.nowMs();

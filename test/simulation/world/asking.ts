@@ -1,4 +1,5 @@
 /** How people and the systems of merchants ask the program: any process that answers requests, and not for too long. */
+import type { LogCheck } from '../checks/log.ts';
 import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import type { Plan } from '../plan.ts';
@@ -32,6 +33,21 @@ export type World = {
   /** Since when a charge of the payment is recorded, in whatever way; null if none is, or if pages may be old. */
   chargedSinceMs: (transactionId: string) => number | null;
 };
+
+/**
+ * A request waits for the program's own pauses, too, which are late here. An append is tried for 2.5 s, looked for and
+ * repeated for 5 s, and looked for and repeated a last time.
+ */
+export const patienceMsIn = ({ stretch }: Plan): number => 13_000 * stretch;
+
+/** A page may be old at times; what the payer chooses there is decided by an append, which only the leader takes. */
+export const chargedSinceMsIn =
+  (log: LogCheck, isOld: () => boolean): World['chargedSinceMs'] =>
+  (transactionId) => {
+    if (isOld()) return null;
+    log.look();
+    return log.payments.get(transactionId)?.chargedSinceMs ?? null;
+  };
 
 /** How long the registry may take to answer (content/docs/requery.md). */
 export const registryMs = 10_000;

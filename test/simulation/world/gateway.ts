@@ -12,6 +12,9 @@ import type { Links } from './links.ts';
 export type Gateway = ReturnType<typeof createGateway>;
 type Fields = Record<string, string>;
 
+/** Staff and a late result meet within this time. */
+const meetWithinMs = 60;
+
 const statusOf = { charged: '1', declined: '0', cancelled: '2', open: '3' } as const;
 
 export function createGateway({
@@ -31,6 +34,9 @@ export function createGateway({
 }) {
   let unanswered = 0;
   let sharesId = false;
+  let isLate = false;
+  /** The orders whose results it has not reported. */
+  const heldBack = new Set<string>();
 
   /** Sends a result until it is taken or refused; a server gives up after some hours. */
   async function send(
@@ -191,7 +197,12 @@ export function createGateway({
       order.endedAtMs = process.nowMs();
       const amountSen = order.amountSen + plan.wrongBySen;
       const isPaid = bank.charges.some((charge) => charge.orderNo === orderNo);
-      const messages = isPaid ? plan.messages.map(asSent) : plan.messages;
+      const isHeldBack = !isPaid && isLate && process.random.chance(0.7);
+      if (isHeldBack) {
+        heldBack.add(orderNo);
+        history.tell(`gateway: keeps the result ${order.chargeId} of ${orderNo} back`);
+      }
+      const messages = isPaid ? plan.messages.map(asSent) : isHeldBack ? [] : plan.messages;
       if (plan.outcome === 'charged') {
         shareIdWith(order);
         const charge = bank.charge(order, amountSen);
@@ -238,6 +249,27 @@ export function createGateway({
           BUYER_NAME: 'A PAYER',
         };
         await send(fields, id, { form: 'form', by: 'server' });
+      }
+    },
+
+    /** While it is late, it keeps most results back until somebody treats the payment, and repeats some of the others. */
+    setLate(next: boolean): void {
+      isLate = next;
+    },
+
+    /** Somebody treats a payment. */
+    mayReport(transactionId: string): void {
+      if (!isLate) return;
+      for (const order of bank.orders.values()) {
+        if (order.transactionId !== transactionId || order.status === 'open') continue;
+        const { chargeId, orderNo } = order;
+        if (!heldBack.delete(orderNo) && process.random.chance(0.8)) continue;
+        const charge = bank.charges.find((each) => each.orderNo === orderNo && each.id === chargeId);
+        const fields = fieldsOf(order, charge?.amountSen ?? order.amountSen, []);
+        process.after(process.random.integer(0, meetWithinMs), () => {
+          history.tell(`gateway: reports ${chargeId} of ${orderNo} at last, or once more`);
+          void send(fields, chargeId, { form: 'form', by: 'server' });
+        });
       }
     },
 

@@ -6,6 +6,7 @@ import type { History } from '../engine/history.ts';
 import type { SimulatedProcess } from '../engine/process.ts';
 import { merchants } from '../program/configuration.ts';
 import type { Report } from '../violations.ts';
+import type { Sendings } from './sendings.ts';
 import type { Wallets } from './wallets.ts';
 
 export type ReceiverMood = 'well' | 'refuses' | 'hangs' | 'slow';
@@ -27,6 +28,7 @@ export function startReceivers({
   history,
   leasesLostAtMs,
   wallets,
+  sendings,
 }: {
   processes: readonly SimulatedProcess[];
   report: Report;
@@ -34,6 +36,7 @@ export function startReceivers({
   /** When PostgreSQL last lost what it had committed, by the true time: who sent something then holds no lease on it. */
   leasesLostAtMs: () => number;
   wallets: Wallets;
+  sendings: Sendings;
 }) {
   const moods = processes.map((): ReceiverMood => 'well');
   /** What each payment's merchant has heard and confirmed. */
@@ -75,6 +78,7 @@ export function startReceivers({
       const left = underWay.get(message) ?? [];
       underWay.set(message, left.toSpliced(left.indexOf(nowMs), 1));
     });
+    sendings.post(id, change, { name: parsed.buyer_name ?? '', atMs: nowMs });
     const mood = moods[index];
     const key = postKeyOf(id, isLand ? 'items' : `callback-${change}`);
     const isTaken = mood === 'well' || mood === 'slow';

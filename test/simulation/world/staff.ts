@@ -11,7 +11,6 @@ import type { DecideApproval, TakeAction } from '../../../src/commands/approvals
 import { Refused } from '../../../src/commands/decider.ts';
 import { createExecute } from '../../../src/commands/execute.ts';
 import { paymentDecider } from '../../../src/commands/payment.ts';
-import { createExecuteRequest } from '../../../src/commands/projection-requests.ts';
 import type { Sen } from '../../../src/common/money.ts';
 import type { Config } from '../../../src/config/config.ts';
 import type { Approval, StaffAction } from '../../../src/events/approvals.ts';
@@ -33,6 +32,7 @@ import type { Bank } from './bank.ts';
 import { createClerks } from './clerks.ts';
 import { createErasures } from './erasures.ts';
 import { createImports } from './imports.ts';
+import { createProjectionRequests } from './projection-requests.ts';
 import { createQuarantine } from './quarantine.ts';
 import { createSendAgain } from './send-again.ts';
 import { createSettlements } from './settlements.ts';
@@ -59,6 +59,7 @@ export function createStaff({
   mayBeRefused,
   terminal,
   killsImports,
+  onLoad,
   config,
 }: {
   process: SimulatedProcess;
@@ -76,6 +77,8 @@ export function createStaff({
   terminal: Terminal;
   /** Whether imports of settlements are killed at times. */
   killsImports: boolean;
+  /** They are about to do something to a stream, which they read first. */
+  onLoad: (stream: string) => void;
   config: Config;
 }) {
   const { databaseUrl } = config;
@@ -83,10 +86,13 @@ export function createStaff({
   const db = connectPostgres({ url: databaseUrl, log });
   const opened = openStores(config, log, process.runtime);
   const { personalData, setKeys } = withKeysReplaced(opened, firstKeys);
-  const stores = { ...opened, personalData };
+  const load: typeof opened.eventStore.load = (stream, ...more) => {
+    onLoad(stream);
+    return opened.eventStore.load(stream, ...more);
+  };
+  const stores = { ...opened, eventStore: { ...opened.eventStore, load }, personalData };
   const { eventStore, runtime } = stores;
   const execute = createExecute({ eventStore, decider: paymentDecider });
-  const executeRequest = createExecuteRequest(eventStore);
   const confirmed: Confirmed[] = [];
   const causeOf = (actor: string) => {
     const commandId = runtime.uuid();
@@ -141,20 +147,6 @@ export function createStaff({
     );
   }
 
-  /** Requests something of a projection in the console. The role that keeps its tables does it. */
-  async function request(
-    projection: string,
-    command: Parameters<typeof executeRequest>[1],
-    what: string,
-  ): Promise<void> {
-    try {
-      await executeRequest(projection, command, causeOf('staff:one'));
-      history.tell(`staff: request ${what}`);
-    } catch (error) {
-      history.tell(`staff: the request ${what} fails: ${String(error).slice(0, 200)}`);
-    }
-  }
-
   return {
     clerks: createClerks({ ...common, process, report, pickHttp, mayMiss, mayBeRefused }),
 
@@ -168,6 +160,8 @@ export function createStaff({
     quarantine: createQuarantine(common),
 
     sendAgain: createSendAgain(common),
+
+    requests: createProjectionRequests({ ...common, db }),
 
     subjectAccess: createSubjectAccess({ ...common, report, mayMiss, stores: { ...stores, db } }),
 
@@ -183,25 +177,6 @@ export function createStaff({
       runtime,
       log,
     }),
-
-    /** As the console does. */
-    async requestRebuild(projection: string): Promise<void> {
-      const data = { at: runtime.now().toISOString(), projection };
-      await request(projection, { type: 'ProjectionRebuildRequested', data }, `to rebuild ${projection}`);
-    },
-
-    /** Requests, as the console does, that all parked streams are tried again. */
-    async requestRetries(): Promise<void> {
-      const statuses = await projectionStatus(db).catch(() => []);
-      const at = runtime.now().toISOString();
-      for (const { name, parked } of statuses)
-        for (const { stream } of parked)
-          await request(
-            name,
-            { type: 'ParkedStreamRetryRequested', data: { at, stream } },
-            `to try ${stream} again in ${name}`,
-          );
-    },
 
     /** As `ledger rebuild`, while the program goes on. */
     async rebuild(name: string): Promise<void> {
