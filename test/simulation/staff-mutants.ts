@@ -120,7 +120,7 @@ export const staffMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   'erasure-unfinished': {
     what: 'An erasure that was interrupted stays as it is',
     file: 'src/personal-data/retention.ts',
-    code: 'await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), {}, signal);',
+    code: 'await eraseAll((after) => erasures.begunBefore(stale, { after, limit }), { isLate: true }, signal);',
     becomes: '',
     seenBy: ['not-erased'],
     fault: 'erase',
