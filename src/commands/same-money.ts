@@ -10,13 +10,14 @@ export type RecordedSuccess = RecordedResult & { resultNo: number };
 
 /**
  * The recorded successes of this money and amount, the most certain first; none if the result is new. Superseded ones
- * come last, because another success has their money in the books.
+ * come last, because another success has their money in the books. If none can, that one is known to be of other money.
  */
 export function sameSuccesses(state: RequestedPayment, report: Report): RecordedSuccess[] {
-  return successesOf(state)
+  const same = successesOf(state)
     .map((success) => ({ ...success, certainty: certaintyOf(success, report) }))
     .filter((success) => success.certainty > 0 && isSameAmount(success, report.result))
     .toSorted((a, b) => Number(isSuperseded(a)) - Number(isSuperseded(b)) || b.certainty - a.certainty);
+  return [...same, ...successesOfTransaction(state, report.result)].every(isElsewhere) ? [] : same;
 }
 
 export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
@@ -79,6 +80,11 @@ function certaintyOf(earlier: RecordedResult, { source, result }: Report): 0 | 1
   // The money of a superseded success is that of a later report: no other money may be taken for it.
   if (named === '' || result.sellerOrderNo === '') return isSuperseded(earlier) ? 0 : 1;
   return named === result.sellerOrderNo ? 2 : 0;
+}
+
+/** Whether the books have its money by another success, if at all. */
+function isElsewhere(success: RecordedResult): boolean {
+  return success.role === 'contradiction' || isSuperseded(success);
 }
 
 function isSuperseded({ resolved }: RecordedResult): boolean {
