@@ -29,10 +29,15 @@ export const command: CommandOf<'rebuild'> = async (options, names) => {
   if (isRequested && (isDry || isForParked)) throw new UsageError('--requested takes no other option');
   if (isForParked) return await withStores('rebuild', needs, tryAllParkedAgain);
   const chosen = choose(names);
-  if (isRequested) return await withStores('rebuild', needs, (stores) => performRequested(chosen, stores));
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const interrupt = new AbortController();
   const { signal } = interrupt;
+  if (isRequested)
+    return await withStores('rebuild', needs, async (stores) => {
+      // A signal ends the process as a crash does: requests stay open, and the next process continues.
+      for (const projection of chosen) await rebuildAsRequested({ ...stores, projection, signal });
+      return 0;
+    });
   onSignals(['SIGINT'], { stop: () => interrupt.abort(), exitCode: 130 });
   return await withStores('rebuild', needs, async (stores) => {
     const reports: Report[] = [];
@@ -53,13 +58,6 @@ export const command: CommandOf<'rebuild'> = async (options, names) => {
     return { ...report, exitCode: 130 };
   });
 };
-
-/** A signal ends the process as a crash does: requests stay open, and the next process continues. */
-async function performRequested(chosen: readonly Projection[], stores: Context<'dataKeys'>): Promise<0> {
-  const { signal } = new AbortController();
-  for (const projection of chosen) await rebuildAsRequested({ ...stores, projection, signal });
-  return 0;
-}
 
 /** In all read models and to-do lists. The exit code is 1 if streams are still parked. */
 async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {

@@ -62,9 +62,7 @@ function isCounted({ at, counted }: RecordRequery, { lastRequery }: RequestedPay
   return lastRequery !== null && Date.parse(at) - Date.parse(lastRequery.at) < sameAnswerMs;
 }
 
-function repeated(data: CountedAnswers): PaymentEvent {
-  return { type: 'RequeryRepeated', data };
-}
+const repeated = (data: CountedAnswers): PaymentEvent => ({ type: 'RequeryRepeated', data });
 
 function answered(at: string, answer: RegistryAnswer | { fault: RegistryFault }): PaymentEvent {
   if ('fault' in answer) return { type: 'RequeryUnanswered', data: { at, reason: answer.fault } };

@@ -10,13 +10,16 @@ export type RecordedSuccess = RecordedResult & { resultNo: number };
 
 /**
  * The recorded successes of this money and amount, the most certain first; none if the result is new. Superseded ones
- * come last, because another success has their money in the books.
+ * come last, because another success has their money in the books. They and contradictions do not count alone: then that
+ * other success has turned out to be of other money.
  */
 export function sameSuccesses(state: RequestedPayment, report: Report): RecordedSuccess[] {
-  return successesOf(state)
+  const same = successesOf(state)
     .map((success) => ({ ...success, certainty: certaintyOf(success, report) }))
     .filter((success) => success.certainty > 0 && isSameAmount(success, report.result))
     .toSorted((a, b) => Number(isSuperseded(a)) - Number(isSuperseded(b)) || b.certainty - a.certainty);
+  const known = [...same, ...successesOfTransaction(state, report.result)];
+  return known.every((each) => each.role === 'contradiction' || isSuperseded(each)) ? [] : same;
 }
 
 export function successesOfTransaction(state: RequestedPayment, result: PaymentResult): RecordedSuccess[] {
@@ -81,9 +84,7 @@ function certaintyOf(earlier: RecordedResult, { source, result }: Report): 0 | 1
   return named === result.sellerOrderNo ? 2 : 0;
 }
 
-function isSuperseded({ resolved }: RecordedResult): boolean {
-  return resolved?.resolution === 'superseded';
-}
+const isSuperseded = ({ resolved }: RecordedResult) => resolved?.resolution === 'superseded';
 
 /**
  * Whether a later report of the same money supersedes it: its money is in suspense, or was credited from there without

@@ -41,7 +41,10 @@ type Loaded = {
   append(command: ErasePersonalData, cause: Cause): Promise<{ events: readonly unknown[] }>;
 };
 
-/** `onErased` removes copies that are kept elsewhere. It is called again, `isLate`, when it rejected or resolved to false. */
+/**
+ * `onErased` removes copies that are kept elsewhere. If it rejects or resolves to false, it is called again by a retention
+ * pass, `isLate` once everything else of these erasures was done before.
+ */
 export function createErase(dependencies: {
   store: Pick<KeyStore, 'destroy' | 'erasures'>;
   eventStore: Streams;
@@ -70,8 +73,9 @@ export function createErase(dependencies: {
 
   /**
    * Resolves to the subjects that this call erased: not those that hold no personal data, or on which something happened
-   * since `unlessSince`. `isLate`: they were begun more than a minute ago. Throws Refused for an unknown one, UnreadableEvent, KeysUnavailable, EventStoreUnavailable and
-   * the database's error; what had begun by then is completed by the next retention pass.
+   * since `unlessSince`. `isLate`: they were begun more than a minute ago. Throws Refused for an unknown one,
+   * UnreadableEvent, KeysUnavailable, EventStoreUnavailable and the database's error; what had begun by then is completed by
+   * the next retention pass.
    */
   return async (
     asked: readonly Erasure[],

@@ -32,7 +32,7 @@ const staleMs = 60_000;
 const leftoverMs = 3_600_000;
 const limit = 100;
 
-/** Nothing that has changed since then is erased; whether it was begun more than a minute ago. */
+/** Nothing is erased that has changed since `unlessSince`. `isLate`: it was begun more than a minute ago. */
 type Until = { unlessSince?: Date; isLate?: boolean };
 
 /** Runs until stopped. One process erases, the others stand by. */

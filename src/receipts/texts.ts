@@ -36,9 +36,7 @@ export function agoText(utc: string, now: Date, lang: Language): string {
   return minutes === 1 ? minuteAgo : format(minutesAgo, { minutes });
 }
 
-function dateText(utc: string, lang: Language): string {
-  return dates[lang].format(new Date(utc));
-}
+const dateText = (utc: string, lang: Language) => dates[lang].format(new Date(utc));
 
 export function historyText(entry: ReceiptEntry, lang: Language): string {
   const { history, modes, unknownAmount } = texts[lang];

@@ -91,6 +91,4 @@ function delimiterOf(header: string): string {
   return occurrences(header, ';') > occurrences(header, ',') ? ';' : ',';
 }
 
-function occurrences(text: string, character: string): number {
-  return text.split(character).length - 1;
-}
+const occurrences = (text: string, character: string) => text.split(character).length - 1;

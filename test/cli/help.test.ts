@@ -92,6 +92,7 @@ test('options that make no sense, by themselves or together, are refused before 
       '--since and --record are about the log, not about a file',
     ],
     [['rebuild', '--parked', '--dry-run'], '--parked takes no projection and no --dry-run'],
+    [['rebuild', '--requested', '--dry-run'], '--requested takes no other option'],
     [['witness', '--name', 'w/1', '--port', '99999'], '--port must be a number from 0 to 65535'],
     [['rebuild', '--parked', 'payments'], '--parked takes no projection and no --dry-run'],
     [['erase', '--payer', 'a@b.example', '--payer', 'c@d.example'], '--payer may be given only once'],

@@ -164,8 +164,10 @@ const partlyNamed = fc
     return fc.shuffledSubarray(all, { minLength: all.length });
   });
 
+type Named = { charge: (typeof alike)[number]; names: string };
+
 /** The fewest charges that can be behind the reports: a transaction has one order, and an order may have several. */
-function fewestCharges(reports: readonly { charge: (typeof alike)[number]; names: string }[]): number {
+function fewestCharges(reports: readonly Named[]): number {
   const named = (part: string) => reports.filter(({ names }) => names === part || names === 'both');
   const whole = reports.filter(({ names }) => names === 'both');
   const ids = new Set(named('transaction').map(({ charge }) => charge.id));
@@ -175,36 +177,55 @@ function fewestCharges(reports: readonly { charge: (typeof alike)[number]; names
   return certain.size + Math.max(ids.size - certain.size, ordered.size - paired.size);
 }
 
+const partly = (reports: readonly Named[]) =>
+  reports.map(({ charge: { attempt, id }, names }) => ({
+    source: 'gateway' as const,
+    reported: result(attempt, 'succeeded', {
+      sellerOrderNo: names === 'transaction' ? '' : orderNo(attempt),
+      gatewayTransactionId: names === 'order' ? '' : id,
+      receiptNo: '',
+    }),
+  }));
+
 test('charges of one amount: after every report the books have as many as the reports show', (t) => {
   fc.assert(
-    fc.property(partlyNamed, (reports) => {
-      const played = reports.map(({ charge: { attempt, id }, names }) => ({
-        source: 'gateway' as const,
-        reported: result(attempt, 'succeeded', {
-          sellerOrderNo: names === 'transaction' ? '' : orderNo(attempt),
-          gatewayTransactionId: names === 'order' ? '' : id,
-          receiptNo: '',
-        }),
-      }));
-      return reports.every((_, index) => {
-        const { events } = play([requested(), chosen(1), chosen(2), chosen(3)], played.slice(0, index + 1));
-        return bookedSen(events) === amountSen * fewestCharges(reports.slice(0, index + 1));
-      });
+    fc.property(partlyNamed, (reports) =>
+      reports.every((_, index) => {
+        const come = reports.slice(0, index + 1);
+        const { events } = play([requested(), chosen(1), chosen(2), chosen(3)], partly(come));
+        return bookedSen(events) === amountSen * fewestCharges(come);
+      }),
+    ),
+    { numRuns: runs(3_000) },
+  );
+  t.pass();
+});
+
+test('charges of one amount, which is wrong for one of the attempts: the books lack none', (t) => {
+  fc.assert(
+    fc.property(partlyNamed, fc.integer({ min: 1, max: 3 }), (reports, dearer) => {
+      const attempts = [1, 2, 3].map((no) => chosen(no, { chargeSen: sen(no === dearer ? 700 : 0) }));
+      const { events } = play([requested(), ...attempts], partly(reports));
+      return bookedSen(events) >= amountSen * fewestCharges(reports);
     }),
     { numRuns: runs(3_000) },
   );
   t.pass();
 });
 
-// An order and a transaction, '-' for one that is not named; '+' is another amount. 'R1' is a refund of the first result.
-const pairs: Record<string, { charges: number; others?: number }> = {
+// An order and a transaction, '-' for one that is not named; '+' is another amount, which is that of attempt 2 if it has a
+// fee. 'R1' is a refund of the first result.
+const pairs: Record<string, { charges: number; others?: number; hasFee?: boolean }> = {
   '1- -A 1A 2- 1B': { charges: 3 },
   '1- -A 1B+ 2-': { charges: 2, others: 1 },
   '1-+ -A+ R1 2A+': { charges: 0, others: 0 },
   '1-+ -A+ R1 2-+ 1B+': { charges: 0, others: 2 },
+  '-A 1- 1B 1A': { charges: 2, hasFee: true },
+  '-A 1- 2A': { charges: 2, hasFee: true },
+  '-A+ 1-+ 1B+': { charges: 0, others: 2, hasFee: true },
 };
 
-for (const [script, { charges, others = 0 }] of Object.entries(pairs))
+for (const [script, { charges, others = 0, hasFee = false }] of Object.entries(pairs))
   test(`${script}: ${charges} of the amount asked for and ${others} of another amount are in the books`, (t) => {
     const otherSen = amountSen + 700;
     const events = script.split(' ').reduce<PaymentEvent[]>(
@@ -220,7 +241,7 @@ for (const [script, { charges, others = 0 }] of Object.entries(pairs))
         });
         return play(before, [{ source: 'gateway', reported }]).events;
       },
-      [requested(), chosen(1), chosen(2)],
+      [requested(), chosen(1), chosen(2, { chargeSen: sen(hasFee ? 700 : 0) })],
     );
     t.is(bookedSen(events), charges * amountSen + others * otherSen);
   });

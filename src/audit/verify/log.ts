@@ -194,6 +194,5 @@ export function faultsOf(
   return faults;
 }
 
-function nameOf({ streamName, revision, type }: RecordedEvent): string {
-  return `${streamName} revision ${revision} (${type})`;
-}
+const nameOf = ({ streamName, revision, type }: RecordedEvent) =>
+  `${streamName} revision ${revision} (${type})`;

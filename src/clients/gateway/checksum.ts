@@ -27,9 +27,7 @@ export function verifyFields(fields: GatewayFields, secret: string): 'valid' | '
   return isValid ? 'valid' : 'wrong';
 }
 
-function isChecksum(name: string): boolean {
-  return name.toUpperCase() === 'CHECKSUM';
-}
+const isChecksum = (name: string) => name.toUpperCase() === 'CHECKSUM';
 
 /** As in RFC 3986, over UTF-8: encodeURIComponent leaves five reserved characters unencoded. */
 function percentEncoded(text: string): string {

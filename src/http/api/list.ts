@@ -2,7 +2,7 @@
 import { derivedIdPattern } from '@ledger/kernel/derived-id.ts';
 import type { ListQueries } from '@ledger/projections/runtime/list-projection.ts';
 import { array, type Struct } from 'superstruct';
-import type { Context, HttpProblem } from '../server/context.ts';
+import type { Context } from '../server/context.ts';
 import type { Dependencies } from '../server/dependencies.ts';
 import { answer } from './bodies.ts';
 import { apiProblem } from './errors.ts';
@@ -43,6 +43,4 @@ function readPage(query: Context['query']): { limit: number; after: string | nul
   return { limit: Number(limit), after };
 }
 
-function invalidParameter(message: string): HttpProblem {
-  return apiProblem(400, 'invalid_parameter', message);
-}
+const invalidParameter = (message: string) => apiProblem(400, 'invalid_parameter', message);

@@ -42,6 +42,7 @@ export function startRequests(watched: Watched): Background {
       const { name } = projection;
       const warn = warnSeldom(log, runtime);
       let rebuiltAt: string | null = null;
+      let rebuilding: Promise<unknown> | undefined;
       const check = async () => {
         const { events, state } = await loadRequests(eventStore, name);
         const { last, requestedAt, retries } = state;
@@ -50,7 +51,13 @@ export function startRequests(watched: Watched): Background {
           onRebuilt?.(projection);
         }
         for (const stream of retries) await tryAgain(watched, projection, { stream, events });
-        if (requestedAt !== null && !signal.aborted) await rebuild?.(projection, signal);
+        // Streams are tried again meanwhile: it may take an hour.
+        if (requestedAt !== null && !signal.aborted)
+          rebuilding ??= rebuild?.(projection, signal)
+            .catch(onFailure)
+            .finally(() => {
+              rebuilding = undefined;
+            });
         return requestedAt === null && retries.length === 0;
       };
       const onFailure = (error: unknown) => {
@@ -64,6 +71,7 @@ export function startRequests(watched: Watched): Background {
         if (await check().catch(onFailure)) await Promise.race([changed, runtime.sleep(lookAgainMs, signal)]);
         else await runtime.sleep(checkAgainMs, signal);
       }
+      await rebuilding;
     }
 
     async function follow(): Promise<void> {

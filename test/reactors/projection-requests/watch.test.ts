@@ -257,6 +257,32 @@ test.serial('a role that is killed while it tries a stream again leaves that to 
   t.is((await openRequest(eventStore, 'payments'))?.id, events[1]?.id);
 });
 
+test.serial(
+  'a stream is tried again while a rebuild runs, which the role waits for when it stops',
+  async (t) => {
+    const { parts, stream } = await startParked(t);
+    const begun = Promise.withResolvers<void>();
+    let times = 0;
+    let isOver = false;
+    const role = startRole(t, parts, payments, {
+      async rebuild(_, signal) {
+        times += 1;
+        begun.resolve();
+        await once(signal, 'abort');
+        isOver = true;
+        throw new RebuildInterrupted('The process of the rebuild ended with SIGTERM');
+      },
+    });
+    await request(parts);
+    await begun.promise;
+    await requestRetry(parts, stream);
+    await until(async () => (await stateOf(parts)).retries.length === 0);
+    t.false(isOver);
+    await role.stop();
+    t.deepEqual({ isOver, times }, { isOver: true, times: 1 });
+  },
+);
+
 test.serial('a stream that is to be tried again while Postgres is away waits for it', async (t) => {
   const { parts, stream } = await startParked(t);
   const { db, eventStore } = parts;
