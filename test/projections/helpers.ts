@@ -40,7 +40,7 @@ export const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 export type Postgres = { url: string };
 export type Database = { url: string; db: Knex };
 
-/** What the tests of a file connect with, by database: each new connection costs PostgreSQL 30 ms of CPU. */
+/** What the tests of a file connect with, by database: each new connection is a new process of PostgreSQL. */
 const connected = new Map<string, { db: Knex; election: LeaderElection }>();
 
 /** The database, with nothing of an earlier test in it; for tests that run one after the other. */
