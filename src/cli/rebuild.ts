@@ -98,7 +98,7 @@ async function rebuildOne(projection: Projection, run: Run): Promise<Report> {
     const { events, durationMs } = await rebuildOnRecord({
       ...run,
       projection,
-      asks: staffCause,
+      requestCause: staffCause,
       onProgress: progress.show,
     }).finally(progress.end);
     const seconds = (durationMs / 1000).toFixed(1);

@@ -127,6 +127,7 @@ export function identified<Result extends Named & Pick<RecordedResult, 'isOrderI
   return { ...rest, gatewayTransactionId, sellerOrderNo } as Result;
 }
 
+/** The results of a payment after another report of one of them, which `GatewayResultIdentified` records. */
 export function withIdentified(
   results: readonly RecordedResult[],
   named: Named & { resultNo: number },

@@ -33,7 +33,7 @@ const leftoverMs = 3_600_000;
 const limit = 100;
 
 /** Nothing is erased that has changed since `unlessSince`. `isLate`: it was begun more than a minute ago. */
-type Until = { unlessSince?: Date; isLate?: boolean };
+type Options = { unlessSince?: Date; isLate?: boolean };
 
 /** Runs until stopped. One process erases, the others stand by. */
 export function startRetention(dependencies: Dependencies & { election: LeaderElection }): Background {
@@ -51,18 +51,14 @@ export function startRetention(dependencies: Dependencies & { election: LeaderEl
  */
 export function createRetentionPass(dependencies: Dependencies) {
   const { differenceMs, erase, erasures, dropLeftovers, retention, db, log, runtime } = dependencies;
-  async function erasePage(
-    page: readonly Erasure[],
-    unlessSince: Until,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const all = await erase(page, unlessSince).catch(() => null);
+  async function erasePage(page: readonly Erasure[], options: Options, signal: AbortSignal): Promise<number> {
+    const all = await erase(page, options).catch(() => null);
     if (all) return all.length;
     let erased = 0;
     for (const each of page) {
       signal.throwIfAborted();
       try {
-        erased += (await erase([each], unlessSince)).length;
+        erased += (await erase([each], options)).length;
       } catch (error) {
         if (error instanceof EventStoreUnavailable) throw error;
         log.warn({ subject: each.subject, reason: briefReasonOf(error) }, 'personal data cannot be erased');
@@ -74,11 +70,11 @@ export function createRetentionPass(dependencies: Dependencies) {
   /** `next` gives the page after a subject. */
   async function eraseAll(
     next: (after: string) => Promise<readonly Erasure[]>,
-    unlessSince: Until,
+    options: Options,
     signal: AbortSignal,
   ): Promise<void> {
     for await (const page of pagesOf<Erasure>(limit, (last) => next(last?.subject ?? ''))) {
-      const erased = await erasePage(page, unlessSince, signal);
+      const erased = await erasePage(page, options, signal);
       if (erased > 0) log.info({ erased }, 'personal data erased');
       if (signal.aborted) return;
     }

@@ -25,25 +25,27 @@ type RecordedRebuild = Omit<RebuildOptions, 'eventStore'> & {
 };
 
 /**
- * Does the rebuild that is requested; with `asks`, the cause of a request, requests it first. Records how it ended before
- * another rebuild can begin. Throws what `rebuild` throws, and RebuildUnderWay, which leaves the request open, also if it
- * was done meanwhile.
+ * Does the rebuild that is requested; with `requestCause`, requests it first. Records how it ended before another rebuild
+ * can begin. Throws what `rebuild` throws, and RebuildUnderWay, which leaves the request open, also if it was done
+ * meanwhile.
  */
-export async function rebuildOnRecord(options: RecordedRebuild & { asks?: () => Cause }): Promise<Rebuilt> {
-  const { asks, eventStore, projection, runtime } = options;
+export async function rebuildOnRecord(
+  options: RecordedRebuild & { requestCause?: () => Cause },
+): Promise<Rebuilt> {
+  const { requestCause, eventStore, projection, runtime } = options;
   const { name } = projection;
   const execute = createExecuteRequest(eventStore);
   const now = () => runtime.now().toISOString();
   let request: RecordedEvent | null = null;
   const end = async (event: ProjectionRequestEvent) => {
-    if (request) await execute(name, event, causedBy(request, runtime, asks?.().actor));
+    if (request) await execute(name, event, causedBy(request, runtime, requestCause?.().actor));
   };
   try {
     return await rebuild({
       ...options,
       async onBegin() {
         const data = { at: now(), projection: name };
-        if (asks) await execute(name, { type: 'ProjectionRebuildRequested', data }, asks());
+        if (requestCause) await execute(name, { type: 'ProjectionRebuildRequested', data }, requestCause());
         request = await openRequest(eventStore, name);
         if (!request) throw new RebuildUnderWay(`Another process has rebuilt ${name} meanwhile`);
         return request.id;
