@@ -14,7 +14,7 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'outage-untold': {
     what: 'Health says for an hour what it said before a store ceased to answer',
-    file: 'packages/projections/health.ts',
+    file: 'src/monitoring/health.ts',
     code: 'const countsForMs = overdueLooks === 1 ? completeOnceForMs : completeForMs;',
     becomes: 'const countsForMs = overdueLooks > 0 ? 3_600_000 : completeForMs;',
     seenBy: ['health-lies'],
@@ -24,7 +24,7 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'lag-untold': {
     what: 'Health calls a projection well however far it is behind',
-    file: 'packages/projections/health.ts',
+    file: 'src/monitoring/health.ts',
     code: "return lagMs > tolerableLagMs ? 'behind' : 'ok';",
     becomes: "return 'ok';",
     seenBy: ['health-lies'],
@@ -34,7 +34,7 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'never-well-again': {
     what: 'Health says for ever that a store is down which was down once',
-    file: 'packages/projections/health.ts',
+    file: 'src/monitoring/health.ts',
     code: 'if (!isOverdue) complete = { askedMs, found };',
     becomes: "if (complete?.found.status === 'error') return complete.found; complete = { askedMs, found };",
     seenBy: ['health-cries-wolf'],
@@ -44,7 +44,7 @@ export const healthMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
   },
   'read-only-untold': {
     what: 'Health says nothing of a PostgreSQL that takes no writes',
-    file: 'packages/projections/health.ts',
+    file: 'src/monitoring/health.ts',
     code: "state: isReadOnly ? 'read only' : stateOf(isDiskFull),",
     becomes: 'state: stateOf(isDiskFull),',
     seenBy: ['health-lies'],

@@ -1,9 +1,9 @@
 /** /console/projections: how far each projection is behind the log, what stopped it, and its rebuild. */
-import { statusWord } from '@ledger/projections/health.ts';
 import type { ProjectionStatus } from '@ledger/projections/runtime/checkpoints.ts';
 import { lagMsOf } from '@ledger/projections/runtime/lag.ts';
 import type { Followed } from '@ledger/projections/runtime/projection.ts';
 import { createExecuteRequest } from '../../../commands/projection-requests.ts';
+import { statusWord } from '../../../monitoring/health.ts';
 import { erasedKeysList, returnedKeys } from '../../../personal-data/erased-keys.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
