@@ -1,5 +1,4 @@
 /** Records payouts and remittances from files; the charges of a payout are found in the books. */
-
 import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';

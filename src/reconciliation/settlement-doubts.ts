@@ -1,5 +1,4 @@
 /** What staff must confirm before a settlement is recorded: content/docs/settlement.md. */
-
 import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import type { Knex } from 'knex';
 import { type Sen, signedSen } from '../common/money.ts';

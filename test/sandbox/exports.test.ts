@@ -1,5 +1,4 @@
 // `ledger reconcile` accepts the exports of the sandbox.
-
 import { readCsv } from '@ledger/kernel/csv-rows.ts';
 import test from 'ava';
 import { type ExportRecord, recogniseExport } from '../../src/reconciliation/export-format.ts';

@@ -1,5 +1,4 @@
 /** /console/reconciliation: the open discrepancies, and the form that compares an export with the ledger. */
-
 import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { InvalidFields } from '../../../commands/fields.ts';
