@@ -98,7 +98,7 @@ module.exports = {
       from: { path: '^packages/' },
       to: { path: '^(src|content|views)/' },
     },
-    only('packages/kernel', ...library('@scure/base', 'p-retry', 'pino', 'superstruct', 'yaml')),
+    only('packages/kernel', ...library('@scure/base', 'csv-parse', 'p-retry', 'pino', 'superstruct', 'yaml')),
     only('packages/event-store', ...packages('kernel'), ...library('@eventstore/db-client', '@grpc/grpc-js')),
     only('packages/postgres', ...packages('kernel'), ...library('knex', 'pg', 'pino')),
     only(
@@ -184,7 +184,7 @@ module.exports = {
       'src/reconciliation',
       ...packages('kernel', 'event-store', 'postgres', 'projections'),
       ...folders('common', 'events', 'commands', 'projections', 'clients'),
-      ...library('csv-parse', 'superstruct', 'knex'),
+      ...library('superstruct', 'knex'),
       'content/texts/',
     ),
     only(

@@ -3,7 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { eventsToEnd } from '@ledger/event-store/events-to-end.ts';
 import type { KeyStore } from '@ledger/personal-data/key-store.ts';
 import { sealKeyOf } from '@ledger/transparency-log/key.ts';
-import { lastSealKey } from '../audit/seals/find-seals.ts';
+import { readLastSeal } from '../audit/seals/find-seals.ts';
 import { assertKey } from '../commands/key-fingerprint.ts';
 import { readErasure } from '../events/personal-data.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
@@ -52,7 +52,8 @@ async function replaceSealKey(): Promise<CommandOutcome> {
       const { current } = config.sealKeys;
       if (current === '') return fail('SEAL_KEY is not set.');
       const key = sealKeyOf(current).publicKey;
-      if ((await lastSealKey(eventStore)) === key) return { data: {}, text: nothingReplaced('SEAL_KEY') };
+      const last = await readLastSeal(eventStore);
+      if (last?.checkpoint && last.publicKey === key) return { data: {}, text: nothingReplaced('SEAL_KEY') };
       const isNew = await assertKey({ name: 'SEAL_KEY', key, others: null }, { eventStore, runtime });
       const text = [
         'The log names the present SEAL_KEY now, and the next seal is signed with it.',

@@ -1,8 +1,8 @@
 /** `ledger reconcile`: compares an export of the gateway or the registry with the ledger. */
 import { createReadStream } from 'node:fs';
+import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import { merchantCodeOf } from '../config/merchants.ts';
 import type { DiscrepancyFound } from '../events/reconciliation.ts';
-import type { BadRow } from '../reconciliation/csv-rows.ts';
 import { reconcile as importExport } from '../reconciliation/reconcile.ts';
 import { discrepancyText, isAllMatched, summaryText } from '../reconciliation/summary.ts';
 import { type CommandOf, readArgument, readAsOf, readableFile, readRange } from './command.ts';

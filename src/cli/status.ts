@@ -1,16 +1,14 @@
 /** `ledger status`: shows what is running, how far behind it is, and what needs staff. */
 import { join } from 'node:path';
-import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { refusal } from '@ledger/event-store/requirements.ts';
 import { readIfThere } from '@ledger/kernel/whole-file.ts';
 import { candidaciesFor } from '@ledger/postgres/leader-locks.ts';
 import type { Knex } from 'knex';
 import program from '../../package.json' with { type: 'json' };
 import { type CheckOutcome, lastCheck } from '../audit/background-check/schedule.ts';
+import { readLastSeal } from '../audit/seals/find-seals.ts';
 import { unsealed } from '../audit/seals/sealing-status.ts';
-import { readSignedSeal } from '../audit/seals/stored-seals.ts';
 import { renderText } from '../common/templates.ts';
-import { sealsStream } from '../events/seals.ts';
 import { answersFrom, createLook } from '../monitoring/health.ts';
 import { readDisk, waitingDeliveries } from '../monitoring/metric-sources.ts';
 import { erasedKeysList } from '../personal-data/erased-keys.ts';
@@ -119,12 +117,6 @@ const summaryOf = (outcome: CheckOutcome | null) =>
     at: outcome.at,
     violations: outcome.violations.reduce((sum, { count }) => sum + count, 0),
   };
-
-async function readLastSeal(eventStore: Pick<EventStore, 'loadLast'>) {
-  const stored = await eventStore.loadLast(sealsStream);
-  const seal = stored && readSignedSeal(stored);
-  return seal && { at: seal.at, events: seal.count };
-}
 
 function statusText(found: Awaited<ReturnType<typeof readStatus>>): string {
   const { exceptions, projections } = found;

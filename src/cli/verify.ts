@@ -13,7 +13,7 @@ import {
   type Witnesses,
 } from '@ledger/transparency-log/note.ts';
 import { recordVerified } from '../audit/background-check/schedule.ts';
-import { lastSealKey } from '../audit/seals/find-seals.ts';
+import { readLastSeal } from '../audit/seals/find-seals.ts';
 import { keptCheckpoints, lastCheckpointFile } from '../audit/seals/kept-checkpoints.ts';
 import { acceptOlderLog, acknowledge } from '../audit/verify/acknowledge.ts';
 import { verifyFile } from '../audit/verify/export-file.ts';
@@ -178,8 +178,8 @@ async function signerOf(
 ): Promise<SealKey> {
   if (current === '') throw new Refused('wrong_key', 'SEAL_KEY is not set: this is signed with it');
   const key = sealKeyOf(current);
-  const last = await lastSealKey(eventStore);
-  if (last === null || last === key.publicKey) return key;
+  const last = await readLastSeal(eventStore);
+  if (!last?.checkpoint || last.publicKey === key.publicKey) return key;
   throw new Refused('wrong_key', 'SEAL_KEY is not the key of the last seal: what it signs would not count');
 }
 

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { type EventStore, EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
+import { createFingerprint } from '@ledger/personal-data/fingerprint.ts';
 import { type OpenSealed, openOrWait } from '@ledger/personal-data/sealed.ts';
 import {
   type Credential,
@@ -12,7 +13,6 @@ import {
 } from '../events/merchant.ts';
 import { type Decider, Refused } from './decider.ts';
 import { loadHead } from './execute.ts';
-import { createFingerprint } from './fingerprint.ts';
 
 /** `by` is the fingerprint of the API key that asks, `configured` has those of the configuration. */
 export type CredentialCommand = {

@@ -1,5 +1,6 @@
 /** Decisions about a payment, on either channel. Results are decided in payment-result.ts, deliveries in deliveries.ts. */
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
+import { isSameContent } from '@ledger/personal-data/fingerprint.ts';
 import { type ErasureReason, isHolding } from '@ledger/personal-data/sealed.ts';
 import type { Language } from '../common/languages.ts';
 import type { Sen } from '../common/money.ts';
@@ -18,7 +19,6 @@ import { type CancelPayment, cancelPayment } from './cancel.ts';
 import { type Decider, type PaymentDecision, Refused } from './decider.ts';
 import { type DeliveryCommand, decideDelivery } from './deliveries.ts';
 import type { Execute } from './execute.ts';
-import { isSameContent } from './fingerprint.ts';
 import { isPaymentOf, type RecordGatewayResult, recordGatewayResult } from './payment-result.ts';
 import { refusalToBegin } from './refusal-to-pay.ts';
 import { type RecordRequery, recordRequery } from './requery.ts';

@@ -1,5 +1,6 @@
 /** Gateway results that match no payment: how the quarantine keeps them, and how staff resolve them. */
 import type { EventStore } from '@ledger/event-store/event-store.ts';
+import type { Fingerprint } from '@ledger/personal-data/fingerprint.ts';
 import { holding, holdsNothing, type SealEvents } from '@ledger/personal-data/sealed.ts';
 import { actorOf, type Cause } from '../events/envelope.ts';
 import type { ReceivedFields } from '../events/personal-data.ts';
@@ -15,7 +16,6 @@ import {
 } from '../events/unmatched.ts';
 import { type Decider, Refused } from './decider.ts';
 import { createExecute, headOf } from './execute.ts';
-import type { Fingerprint } from './fingerprint.ts';
 import type { ErasePersonalData } from './payment.ts';
 
 /** How many results of one transaction are kept in quarantine: all are read for each. A working gateway sends fewer. */

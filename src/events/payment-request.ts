@@ -27,8 +27,8 @@ export const paymentRequested = object({
   items: array(PaymentItem),
   personal: sealed(RequestDetails),
   /**
-   * Recognises the same request (commands/fingerprint.ts). It covers the transaction id as well, so that two payments
-   * of the same person have nothing in common. Null in events of version 1.
+   * Recognises the same request (packages/personal-data/fingerprint.ts). It covers the transaction id as well, so that
+   * two payments of the same person have nothing in common. Null in events of version 1.
    */
   fingerprint: nullable(string()),
   /** An email address was given, so the payer gets the receipt by email. */

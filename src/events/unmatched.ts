@@ -46,7 +46,7 @@ export const GatewayResultUnmatched = object({
   verified: boolean(),
   reason: enums(unmatchedReasons),
   evidence: sealed(ReceivedFields),
-  /** Recognises the same result (commands/fingerprint.ts); null in events of version 1. */
+  /** Recognises the same result (packages/personal-data/fingerprint.ts); null in events of version 1. */
   fingerprint: nullable(string()),
 });
 export type GatewayResultUnmatched = Infer<typeof GatewayResultUnmatched>;

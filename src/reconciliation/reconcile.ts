@@ -2,6 +2,8 @@
  * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
+
+import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';
 import type { Listed } from '@ledger/postgres/listing.ts';
@@ -29,7 +31,6 @@ import { payments } from '../projections/payments/projection.ts';
 import { reconciliation } from '../projections/reconciliation/projection.ts';
 import { findCharged, openDiscrepancies, type PaidKey } from '../projections/reconciliation/queries.ts';
 import { compareRecords } from './compare.ts';
-import type { BadRow } from './csv-rows.ts';
 import { type MerchantCodeOf, recogniseExport, UnreadableExport } from './export-format.ts';
 import { type AskedPeriod, type ExportScope, isInScope, scopeOf } from './scope.ts';
 import { stageExport } from './stage-export.ts';

@@ -1,4 +1,5 @@
 /** Records payouts and remittances from files; the charges of a payout are found in the books. */
+import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import type { Stores } from '@ledger/projections/runtime/stores.ts';
 import type { Knex } from 'knex';
 import { createExecute } from '../commands/execute.ts';
@@ -8,7 +9,6 @@ import type { Cause } from '../events/envelope.ts';
 import { type SettlementPart, settlementIdOf, settlementStream } from '../events/settlement.ts';
 import { journalGap, merchantsWithAccount } from '../projections/journal/queries.ts';
 import { findCharges, givenName } from '../projections/journal/settlements.ts';
-import type { BadRow } from './csv-rows.ts';
 import { UnreadableExport } from './export-format.ts';
 import { ImportImpossible } from './reconcile.ts';
 import { findDoubts, type SettledRow } from './settlement-doubts.ts';

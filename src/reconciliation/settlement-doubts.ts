@@ -1,10 +1,10 @@
 /** What staff must confirm before a settlement is recorded: content/docs/settlement.md. */
+import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import type { Knex } from 'knex';
 import { type Sen, signedSen } from '../common/money.ts';
 import type { SettlementKind, SettlementPart } from '../events/settlement.ts';
 import { accountSums } from '../projections/journal/queries.ts';
 import { findPaidOut, findTwin, firstMoney } from '../projections/journal/settlements.ts';
-import type { BadRow } from './csv-rows.ts';
 import type { SettlementRow } from './settlement-file.ts';
 
 export type SettledRow = SettlementRow & {

@@ -1,7 +1,7 @@
 /** Reads an export into the staged records, row by row. A row that cannot be read is reported, and the next one is read. */
 import { createHash } from 'node:crypto';
+import { type BadRow, readCsv } from '@ledger/kernel/csv-rows.ts';
 import type { Runtime } from '@ledger/kernel/runtime.ts';
-import { type BadRow, readCsv } from './csv-rows.ts';
 import { UnreadableExport } from './export-format.ts';
 
 const maxRows = 1_000_000;

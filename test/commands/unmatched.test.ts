@@ -1,8 +1,8 @@
 // Results that no payment takes, on a real event store: kept once, in a chain of their own.
 import { randomUUID } from 'node:crypto';
 import type { RecordedEvent } from '@ledger/event-store/event-store.ts';
+import { createFingerprint } from '@ledger/personal-data/fingerprint.ts';
 import test from 'ava';
-import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { createQuarantine, type UnmatchedReport } from '../../src/commands/unmatched.ts';
 import { quarantineFold } from '../../src/events/unmatched.ts';
 import { open, startServer } from '../event-store/helpers.ts';

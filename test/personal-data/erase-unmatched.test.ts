@@ -1,7 +1,7 @@
 // Erasing results in quarantine.
+import { createFingerprint } from '@ledger/personal-data/fingerprint.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createExecute } from '../../src/commands/execute.ts';
-import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { createQuarantine, loadUnmatched, unmatchedDecider } from '../../src/commands/unmatched.ts';
 import { quarantineFold, resolutionStream, unmatchedIdOf } from '../../src/events/unmatched.ts';
 import { unmatchedSubject } from '../../src/personal-data/erase.ts';

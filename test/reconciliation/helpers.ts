@@ -1,12 +1,12 @@
 /** Imports on real stores: appends payments, runs the read models, compares a file. */
 import { randomUUID } from 'node:crypto';
+import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import type { ExecutionContext } from 'ava';
 import type { PaymentEvent } from '../../src/events/payment.ts';
 import type { DiscrepancyFound } from '../../src/events/reconciliation.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { reconciliation } from '../../src/projections/reconciliation/projection.ts';
-import type { BadRow } from '../../src/reconciliation/csv-rows.ts';
 import { reconcile } from '../../src/reconciliation/reconcile.ts';
 import {
   append,

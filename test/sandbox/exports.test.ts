@@ -1,6 +1,6 @@
 // `ledger reconcile` accepts the exports of the sandbox.
+import { readCsv } from '@ledger/kernel/csv-rows.ts';
 import test from 'ava';
-import { readCsv } from '../../src/reconciliation/csv-rows.ts';
 import { type ExportRecord, recogniseExport } from '../../src/reconciliation/export-format.ts';
 import { pieces } from '../reconciliation/helpers.ts';
 import { order, post, registryToken, startGateway } from './helpers.ts';

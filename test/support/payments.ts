@@ -1,8 +1,8 @@
 // Payment events and commands with everything filled in: a test names only what it is about.
+import { createFingerprint } from '@ledger/personal-data/fingerprint.ts';
 import type { Held } from '@ledger/personal-data/sealed.ts';
 import type { TakeAction } from '../../src/commands/approvals.ts';
 import { Refused } from '../../src/commands/decider.ts';
-import { createFingerprint } from '../../src/commands/fingerprint.ts';
 import { type ChoosePaymentMethod, paymentDecider, type RequestPayment } from '../../src/commands/payment.ts';
 import type { RecordGatewayResult } from '../../src/commands/payment-result.ts';
 import type { Sen } from '../../src/common/money.ts';

@@ -1,4 +1,4 @@
-/** Finds seals: the last one, and others by position or size. All but `allSeals` and `lastSealKey` throw Unaccountable. */
+/** Finds seals: the last one, and others by position or size. All but `allSeals` and `readLastSeal` throw Unaccountable. */
 import type {
   EventStore,
   ExpectedRevision,
@@ -53,11 +53,10 @@ export async function lastCheckpoint({ loadLast }: Pick<EventStore, 'loadLast'>)
   return stored && treeSealIn(stored);
 }
 
-/** The key of the last checkpoint; null if there is none, or it is not what was signed, which `ledger verify` reports. */
-export async function lastSealKey({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<string | null> {
+/** The last seal; null if there is none, or it is not what was signed, which `ledger verify` reports. */
+export async function readLastSeal({ loadLast }: Pick<EventStore, 'loadLast'>): Promise<Seal | null> {
   const stored = await loadLast(sealsStream);
-  const seal = stored && readSignedSeal(stored);
-  return seal?.checkpoint ? seal.publicKey : null;
+  return stored && readSignedSeal(stored);
 }
 
 /** The last seal that ends before a position; null if none with a tree does. */

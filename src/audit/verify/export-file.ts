@@ -1,5 +1,5 @@
 /** Verifies an export without any store: that it is complete, and that every event in it is unchanged. */
-import { createReadStream } from 'node:fs';
+import { linesOf } from '@ledger/kernel/file-lines.ts';
 import { orElse } from '@ledger/kernel/or-else.ts';
 import type { KeyTerm } from '@ledger/transparency-log/key.ts';
 import type { Witnesses } from '@ledger/transparency-log/note.ts';
@@ -25,6 +25,9 @@ import { createLeafCheck } from './export-leaves.ts';
 import { createTimeCheck, recordedMs } from './recorded-times.ts';
 import type { EarlyEvents } from './resume.ts';
 
+/** No event store accepts an event of more than a few megabytes. */
+const maxLineBytes = 64 * 1024 * 1024;
+
 type FileViolation = {
   /** Counted from 1, as in the file. */
   line: number;
@@ -46,7 +49,7 @@ export async function verifyFile(
 ) {
   const { state, totals, leaves, take } = createFileCheck(trusted, witnesses);
   const verdict = (violation: FileViolation | null) => ({ violation, ...totals, ...leaves.result() });
-  for await (const { bytes, ended } of linesOf(path)) {
+  for await (const { bytes, ended } of linesOf(path, maxLineBytes)) {
     const text = bytes.toString();
     const reason = ended ? take(bytes, text) : 'The file is cut off in this line';
     if (reason !== null) return verdict({ line: state.lines + 1, ...eventNamedIn(text), reason });
@@ -175,27 +178,4 @@ function eventNamedIn(text: string): Pick<FileViolation, 'stream' | 'revision'> 
   const [, stream, revision] =
     /^\{"line":\d+,"stream":"([\w-]{1,200})","revision":(\d{1,15}),/.exec(text) ?? [];
   return stream === undefined ? { stream: null, revision: null } : { stream, revision: Number(revision) };
-}
-
-/** No event store accepts an event of more than a few megabytes. */
-const maxLineBytes = 64 * 1024 * 1024;
-const newline = 0x0a;
-
-/** Splits at line feeds. The last line has not `ended` if it has none, or is longer than any valid line. */
-async function* linesOf(path: string): AsyncGenerator<{ bytes: Buffer; ended: boolean }> {
-  let pending: Buffer[] = [];
-  let pendingBytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    let rest = chunk as Buffer;
-    for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline)) {
-      yield { bytes: Buffer.concat([...pending, rest.subarray(0, end)]), ended: true };
-      pending = [];
-      pendingBytes = 0;
-      rest = rest.subarray(end + 1);
-    }
-    pending.push(rest);
-    pendingBytes += rest.length;
-    if (pendingBytes > maxLineBytes) break;
-  }
-  if (pendingBytes > 0) yield { bytes: Buffer.concat(pending), ended: false };
 }

@@ -2,7 +2,7 @@
 import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { lackOfWitnesses } from '@ledger/transparency-log/note.ts';
 import { sealsStream } from '../../events/seals.ts';
-import { lastEventOf } from '../seals/find-seals.ts';
+import { lastEventOf, readLastSeal } from '../seals/find-seals.ts';
 import { sealedWithinMs } from '../seals/sealing-status.ts';
 import { readSignedSeal, Unaccountable } from '../seals/stored-seals.ts';
 import { loadAcknowledgements } from './acknowledgements.ts';
@@ -79,8 +79,8 @@ export async function verifySealedLog(verification: Verification) {
 
 async function verifyWitnesses({ eventStore, report, witnesses }: Verification): Promise<void> {
   if (!witnesses) return;
-  const last = await eventStore.loadLast(sealsStream);
-  const lack = lackOfWitnesses((last && readSignedSeal(last)?.checkpoint?.note) ?? '', witnesses);
+  const last = await readLastSeal(eventStore);
+  const lack = lackOfWitnesses(last?.checkpoint?.note ?? '', witnesses);
   if (lack !== null) report.violations.add('witnesses', lack);
 }
 

@@ -1,6 +1,6 @@
 /** What the steps of a payment channel have in common; its routes.ts puts the steps in order. */
+import { createFingerprint } from '@ledger/personal-data/fingerprint.ts';
 import type { Next } from 'koa';
-import { createFingerprint } from '../../commands/fingerprint.ts';
 import { createQuarantine } from '../../commands/unmatched.ts';
 import type { Channel } from '../../events/payment.ts';
 import { createLinks } from '../../receipts/payment-links.ts';

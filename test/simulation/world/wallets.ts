@@ -1,6 +1,6 @@
 /** What merchants hold: the API keys and webhook secrets of the merchants file, and those that they have issued themselves. */
 import { createHmac, hash } from 'node:crypto';
-import { createFingerprint } from '../../../src/commands/fingerprint.ts';
+import { createFingerprint } from '@ledger/personal-data/fingerprint.ts';
 import { type CredentialKind, merchantStream } from '../../../src/events/merchant.ts';
 import type { LogCheck } from '../checks/log.ts';
 import { apiKeyOf, removable, transactionIdKey, webhookSecretsOf } from '../program/configuration.ts';

@@ -1,4 +1,5 @@
 /** /console/reconciliation: the open discrepancies, and the form that compares an export with the ledger. */
+import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { InvalidFields } from '../../../commands/fields.ts';
 import { parseAsOf } from '../../../common/malaysian-time.ts';
@@ -6,7 +7,6 @@ import { merchantCodeOf } from '../../../config/merchants.ts';
 import type { DiscrepancyFound } from '../../../events/reconciliation.ts';
 import { openDiscrepancies } from '../../../projections/reconciliation/queries.ts';
 import { verdictClasses } from '../../../reconciliation/compare.ts';
-import type { BadRow } from '../../../reconciliation/csv-rows.ts';
 import { UnreadableExport } from '../../../reconciliation/export-format.ts';
 import { ImportImpossible, reconcile } from '../../../reconciliation/reconcile.ts';
 import { classNames, isAllMatched, keptText, scopeText } from '../../../reconciliation/summary.ts';

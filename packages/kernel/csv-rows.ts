@@ -2,13 +2,13 @@
  * The rows of a CSV file as it streams in. A row that cannot be read is reported with its line, and reading continues with
  * the next line, so that one stray quote costs a row and not the rest of the file.
  */
-import { orElse } from '@ledger/kernel/or-else.ts';
 import { parse } from 'csv-parse/sync';
+import { orElse } from './or-else.ts';
 
 export type BadRow = { line: number; fault: string };
 export type CsvRow = { line: number; cells: readonly string[] } | (BadRow & { text: string });
 
-/** In characters and lines. Rows of these exports have a few hundred characters in one line. */
+/** In characters and lines. A row of an export has a few hundred characters in one line. */
 const maxRowLength = 16_384;
 const maxLinesOfRow = 10;
 

@@ -4,17 +4,17 @@
  */
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { canonicalJson } from '@ledger/kernel/canonical-json.ts';
-import { type Held, isPlain, type Sealed } from '@ledger/personal-data/sealed.ts';
+import { type Held, isPlain, type Sealed } from './sealed.ts';
 
 export type Fingerprint = (content: unknown) => string;
 
 /**
- * HMAC-SHA256 over canonical JSON in NFC, under a key derived from TRANSACTION_ID_KEY: nobody without that key can test
- * whether a fingerprint is that of somebody's data.
+ * HMAC-SHA256 over canonical JSON in NFC, under a key derived from a secret: nobody without that can test whether a
+ * fingerprint is that of somebody's data.
  */
-export function createFingerprint(transactionIdKey: string): Fingerprint {
+export function createFingerprint(secret: string): Fingerprint {
   const key = createSecretKey(
-    Buffer.from(hkdfSync('sha256', transactionIdKey, '', 'fingerprint of personal data', 32)),
+    Buffer.from(hkdfSync('sha256', secret, '', 'fingerprint of personal data', 32)),
   );
   return (content) =>
     createHmac('sha256', key).update(canonicalJson(content).normalize()).digest('base64url');
@@ -23,8 +23,8 @@ export function createFingerprint(transactionIdKey: string): Fingerprint {
 type Fingerprinted<Content> = { fingerprint: string | null; content: Content };
 
 /**
- * Whether what was given is what is held. Events of version 1 have no fingerprint, and are compared as long as their
- * plain text is held; what has been erased from them counts as the same.
+ * Whether what was given is what is held. Events from before there were fingerprints have none, and are compared as long
+ * as their plain text is held; what has been erased from them counts as the same.
  */
 export function isSameContent<T>(held: Fingerprinted<Held<T>>, given: Fingerprinted<Sealed<T>>): boolean {
   if (held.fingerprint !== null) return held.fingerprint === given.fingerprint;
