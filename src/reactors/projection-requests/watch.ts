@@ -29,6 +29,8 @@ type Watched = Stores<keyof EventStore> & {
 
 /** How often to check whether another process is done, or a store is back. */
 const checkAgainMs = 1_000;
+/** How long to wait after a rebuild that was interrupted: its process may have nothing to run with. */
+const rebuildAgainMs = 10_000;
 /** How long to wait for an event: a log restored from an older copy may hold an open request that no event announces. */
 const lookAgainMs = 60_000;
 
@@ -54,7 +56,10 @@ export function startRequests(watched: Watched): Background {
         // Streams are tried again meanwhile: it may take an hour.
         if (requestedAt !== null && !signal.aborted)
           rebuilding ??= rebuild?.(projection, signal)
-            .catch(onFailure)
+            .catch((error) => {
+              onFailure(error);
+              return runtime.sleep(rebuildAgainMs, signal);
+            })
             .finally(() => {
               rebuilding = undefined;
             });

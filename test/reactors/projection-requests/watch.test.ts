@@ -193,6 +193,28 @@ test.serial('two roles do it once', async (t) => {
   );
 });
 
+test.serial('a rebuild whose process ends at once is not begun again every second', async (t) => {
+  const parts = await start(t);
+  await request(parts);
+  const sleeps: number[] = [];
+  const role = startRole(t, parts, payments, {
+    rebuild: async () => {
+      sleeps.push(0);
+      throw new RebuildInterrupted('The process of the rebuild ended with exit code 78');
+    },
+    runtime: testRuntime({
+      sleep: (ms, signal) => {
+        sleeps.push(ms);
+        return systemRuntime.sleep(ms / 1_000, signal);
+      },
+    }),
+  });
+  const begun = () => sleeps.filter((ms) => ms === 0).length;
+  await until(() => begun() > 2);
+  await role.stop();
+  t.true(sleeps.filter((ms) => ms === 10_000).length >= begun() - 1, JSON.stringify(sleeps));
+});
+
 test.serial('a failed rebuild says why, and can be requested again', async (t) => {
   const parts = await start(t);
   const secret = 'Aminah binti Yusof';
