@@ -98,7 +98,12 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/find', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/find', 'viewPersonalData', 'filtered', find),
     post('/console/payments/by-payer', 'viewPersonalData', 'filtered', searchByPayer),
-    get('/console/payments/export.csv', 'read', 'filtered', downloadList(paymentList)),
+    get(
+      '/console/payments/export.csv',
+      'read',
+      'filtered',
+      downloadList((typed) => paymentList(typed)),
+    ),
     get('/console/payments/:id', 'read', 'ofPayment', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', 'ofPayment', showPayer),
     get('/console/payments/:id/receipt', 'viewPersonalData', 'ofPayment', openReceipt('receipt')),
