@@ -7,16 +7,15 @@ import { paymentStream } from '../../../events/payment.ts';
 import type { StaffNote } from '../../../events/personal-data.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { withheldText } from '../../../receipts/texts.ts';
-import { HttpProblem, languageOf, seeOther } from '../../server/context.ts';
-import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
+import { languageOf, seeOther } from '../../server/context.ts';
+import { loadRequested, noSuchPayment } from '../../server/load-history.ts';
 import { readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayer: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {
-  const { entries, events, payment: loaded } = await loadHistory(ctx, eventStore);
-  if (!loaded) throw new HttpProblem(404, 'This payment does not say who pays');
+  const { entries, events, payment: loaded } = await loadRequested(ctx, eventStore);
   const { transactionId } = loaded.request;
   const notes = events.flatMap((event, index) =>
     event?.type === 'StaffNoteAdded' ? { ...event.data, by: entries[index]?.actor ?? null } : [],
@@ -60,8 +59,7 @@ export const addNote: Page = async (ctx, { config, execute, runtime }) => {
 export const openReceipt =
   (name: 'receipt' | 'download'): Page =>
   async (ctx, { config, eventStore, recordAccess, runtime }) => {
-    const { payment } = await loadHistory(ctx, eventStore);
-    if (!payment) throw noSuchPayment();
+    const { payment } = await loadRequested(ctx, eventStore);
     const { channel, transactionId } = payment.request;
     await recordAccess(ctx, { what: 'payer', transactionId, detail: 'receipt' });
     const endsAtMs = runtime.now().getTime() + 60 * 60_000;
