@@ -97,14 +97,14 @@ async function showFound(
 ): Promise<void> {
   const { askReadModels, db, personalData } = dependencies;
   const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
-  const list = paymentList(typed, tokens);
-  const [found] = await askReadModels(ctx, [narrowed(db, list.filter)], notSearchable);
-  const few = { ...list, all: () => paymentsOf(db, found) };
+  const asked = paymentList(typed, tokens);
+  const [found] = await askReadModels(ctx, [narrowed(db, asked.filter)], notSearchable);
+  const list = { ...asked, all: () => paymentsOf(db, found) };
   await dependencies.show(ctx, 'payments/payments.njk', {
     isPayments: true,
     merchants: merchantsFor(ctx, dependencies.config.merchants),
     payer: payer.text,
-    ...(await readList(ctx, dependencies, few, typed, notSearchable)),
+    ...(await readList(ctx, dependencies, list, typed, notSearchable)),
     ...(payer.text !== '' && { sortUrl: null, exportUrl: null }),
   });
 }
