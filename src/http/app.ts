@@ -45,7 +45,7 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   const consoleDependencies = createPageDependencies(dependencies);
   addConsoleRoutes(router, consoleDependencies);
 
-  const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
+  const presentConsoleError = createPresentConsoleError(consoleDependencies);
   const presentError = createPresentError(config.baseUrl);
   const presenterOf = (path: string) => {
     if (isConsolePath(path)) return presentConsoleError;

@@ -10,12 +10,12 @@ import { type Context, causeOf, HttpProblem, languageOf, seeOther } from '../../
 import type { Dependencies } from '../../server/dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
 import { type ConsoleTexts, texts } from '../texts.ts';
-import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
+import { createConsoleAssets } from './assets.ts';
 import { noSuchPage, queryOf, readQuery } from './forms-and-lists.ts';
 import { createPasskeys } from './passkeys.ts';
 import { permissionsOf } from './permissions.ts';
 import { createReturnTo } from './return-to.ts';
-import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
+import { createSessions, type StaffContext, type VisitorContext } from './session.ts';
 
 export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promise<void>;
 
@@ -35,8 +35,29 @@ export function createPageDependencies(dependencies: Dependencies) {
     passkeys: createPasskeys(dependencies),
     returnTo: createReturnTo(config.baseUrl, 'console-return'),
     lastList,
-    show: createShowPage(assets, sessions, lastList),
     executeSession,
+    /** Renders views/console/<template> with the model and what layout.njk needs. */
+    async show(ctx: VisitorContext, template: string, model: Record<string, unknown>): Promise<void> {
+      const { staff } = ctx.state;
+      const lang = languageOf(ctx);
+      const query = readQuery(ctx);
+      await ctx.render(`console/${template}`, {
+        lang,
+        // The answer to a form has no address of its own.
+        languageUrl: (other: Language) =>
+          ctx.method === 'GET' ? queryOf({ ...query, lang: other }) : `/console?lang=${other}`,
+        assets: assets.urls,
+        path: ctx.path,
+        notice: noticeOf(query.notice, texts[lang]),
+        staff: staff
+          ? { id: staff.id, name: staff.name, role: staff.role, merchants: staff.merchants }
+          : null,
+        may: staff ? permissionsOf(staff) : null,
+        listUrl: lastList.read(ctx),
+        token: staff ? sessions.formToken(staff) : '',
+        ...model,
+      });
+    },
     /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
     async recordAccess(ctx: StaffContext, access: Access): Promise<void> {
       const { head: from, ticket } = ctx.state.staff;
@@ -89,35 +110,6 @@ export function actingFor(
       takesParts: merchant?.takesParts ?? false,
       approvalAboveSen: config.approvalAboveSen,
     },
-  };
-}
-
-export type ShowPage = ReturnType<typeof createShowPage>;
-
-/** Renders views/console/<template> with the model and what layout.njk needs. */
-function createShowPage(
-  assets: ConsoleAssets,
-  sessions: Sessions,
-  lastList: ReturnType<typeof createReturnTo>,
-) {
-  return async (ctx: VisitorContext, template: string, model: Record<string, unknown>): Promise<void> => {
-    const { staff } = ctx.state;
-    const lang = languageOf(ctx);
-    const query = readQuery(ctx);
-    await ctx.render(`console/${template}`, {
-      lang,
-      // The answer to a form has no address of its own.
-      languageUrl: (other: Language) =>
-        ctx.method === 'GET' ? queryOf({ ...query, lang: other }) : `/console?lang=${other}`,
-      assets: assets.urls,
-      path: ctx.path,
-      notice: noticeOf(query.notice, texts[lang]),
-      staff: staff ? { id: staff.id, name: staff.name, role: staff.role, merchants: staff.merchants } : null,
-      may: staff ? permissionsOf(staff) : null,
-      listUrl: lastList.read(ctx),
-      token: staff ? sessions.formToken(staff) : '',
-      ...model,
-    });
   };
 }
 
