@@ -1,5 +1,4 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
-import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import type { ActionContext } from '../../../commands/refunds.ts';
@@ -23,7 +22,7 @@ export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promis
 export type PageDependencies = ReturnType<typeof createPageDependencies>;
 
 export function createPageDependencies(dependencies: Dependencies) {
-  const { config, eventStore, runtime } = dependencies;
+  const { config, eventStore, log, runtime } = dependencies;
   const assets = createConsoleAssets();
   const sessions = createSessions(dependencies);
   const lastList = createReturnTo(config.baseUrl, 'console-list');
@@ -64,27 +63,23 @@ export function createPageDependencies(dependencies: Dependencies) {
       const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
       await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
     },
-    askReadModels: createAskReadModels(dependencies),
+    /** The answers of the queries. Throws HttpProblem 503, without the cause, if one fails. */
+    async askReadModels<Answers extends readonly unknown[]>(
+      ctx: Context,
+      queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
+      message = 'The read models do not answer; payments are still accepted',
+    ): Promise<Answers> {
+      try {
+        return (await Promise.all(queries)) as unknown as Answers;
+      } catch (error) {
+        // A cursor that is in none of our links.
+        if (codeOf(error).startsWith('22')) throw noSuchPage();
+        const reason = reasonWithoutValues(error);
+        log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
+        throw new HttpProblem(503, message);
+      }
+    },
     lookAtRebuilds: createLookAtRebuilds(dependencies),
-  };
-}
-
-/** The function returned gives the answers of the queries; throws HttpProblem 503, without the cause, if one fails. */
-function createAskReadModels({ log }: { log: Log }) {
-  return async <Answers extends readonly unknown[]>(
-    ctx: Context,
-    queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
-    message = 'The read models do not answer; payments are still accepted',
-  ): Promise<Answers> => {
-    try {
-      return (await Promise.all(queries)) as unknown as Answers;
-    } catch (error) {
-      // A cursor that is in none of our links.
-      if (codeOf(error).startsWith('22')) throw noSuchPage();
-      const reason = reasonWithoutValues(error);
-      log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
-      throw new HttpProblem(503, message);
-    }
   };
 }
 
