@@ -153,6 +153,19 @@ test.serial('what needs the request of a payment says that it cannot be read', a
     t.is((await admin.post(`${path}/${action}`)).status, 409, action);
 });
 
+test.serial('what cannot be the id of a payment is found by no page or action', async (t) => {
+  const app = await startApp();
+  t.teardown(app.close);
+  const admin = await signIn(app, 'admin');
+  const ofPayment = app.consoleRoutes.filter(({ forScope }) => forScope === 'ofPayment');
+  t.true(ofPayment.length > 10);
+  for (const { method, path } of ofPayment) {
+    const answer = await admin[method](path.replace(':id', 'X'.repeat(27)));
+    t.is(answer.status, 404, `${method} ${path}`);
+    t.regex(await answer.text(), /There is no payment with this id/);
+  }
+});
+
 test.serial('the button of a note pressed twice makes one note', async (t) => {
   const { app, payment } = await startPopulated(t, postgres);
   const [member, other] = [await signIn(app, 'member'), await signIn(app, 'member')];

@@ -1,14 +1,13 @@
 /** What concerns the payer: who pays and for what, the notes of staff, and the payer's receipt. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { v5 as uuidV5 } from 'uuid';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import type { StaffNote } from '../../../events/personal-data.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { withheldText } from '../../../receipts/texts.ts';
 import { languageOf, seeOther } from '../../server/context.ts';
-import { loadRequested, noSuchPayment } from '../../server/load-history.ts';
+import { loadRequested } from '../../server/load-history.ts';
 import { readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
@@ -45,7 +44,6 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
 /** A note counts as sent twice if text, author and the number of events on their page are the same. */
 export const addNote: Page = async (ctx, { config, execute, runtime }) => {
   const { id = '' } = ctx.params;
-  if (!transactionIdPattern.test(id)) throw noSuchPayment();
   const { note: typed, events = '' } = readForm(ctx);
   const note = readNote('note', typed);
   const command = { type: 'AddNote', at: runtime.now().toISOString(), note } as const;
