@@ -18,6 +18,4 @@ written as (
       excluded.attempts, excluded.settled_at)
   returning kind, state
 )
-select kind, case when ? <> '' then pg_notify(?, ? || ' ' || kind) end from (
-  select distinct kind from written where state = 'due'
-) as due
+select pg_notify(?, kind) from (select distinct kind from written where state = 'due') as due where ?

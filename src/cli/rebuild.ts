@@ -64,7 +64,7 @@ async function tryAllParkedAgain(stores: Context<'dataKeys'>): Promise<Report> {
   const data: object[] = [];
   const lines: string[] = [];
   const erasedKeys = createErasedKeys({ ...stores, store: stores.personalData.store });
-  const deliveries = createDeliveryList(stores).projection;
+  const deliveries = createDeliveryList(stores);
   for (const projection of [...allProjections, deliveries, requeryList, erasedKeys])
     for (const each of await tryParkedAgain({ ...stores, projection, schema: projection.name })) {
       const { message, revision, stream, type } = each;

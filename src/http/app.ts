@@ -1,6 +1,6 @@
 /** The HTTP role as a Koa application. Read `createApp` for the order in which a request passes through. */
 import { METHODS } from 'node:http';
-import Router, { type RouterMiddleware } from '@koa/router';
+import Router from '@koa/router';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import Koa, { type Next } from 'koa';
 import { isApiPath, presentApiError } from './api/errors.ts';
@@ -27,16 +27,12 @@ import { createRequestLog } from './server/request-log.ts';
 import { createSecurityHeaders } from './server/security-headers.ts';
 import { createViews } from './server/views.ts';
 
-type Middleware = RouterMiddleware<RequestState>;
-
 /** Rejects with a ConfigError if, in production, the documentation has faults. */
 export async function createApp(dependencies: Dependencies): Promise<Koa<RequestState>> {
   const { config, log, runtime } = dependencies;
   // One address per page, because what is logged and how errors look depend on the path.
   // The router must know all methods to answer an unknown one with 405 (it would say 501), or 404 where there is no path.
-  const createRouter = () => new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
-  // A router tries all of its routes, and most are the console's.
-  const [router, consoleRouter] = [createRouter(), createRouter()];
+  const router = new Router<RequestState>({ sensitive: true, strict: true, methods: METHODS });
   router.get('/', createHome(config));
   const verify = createVerify(dependencies);
   router.get('/verify/:receiptNo', verify.confirm);
@@ -47,9 +43,9 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   addApiRoutes(router, dependencies);
   await addDocsRoutes(router, dependencies);
   const consoleDependencies = createPageDependencies(dependencies);
-  addConsoleRoutes(consoleRouter, consoleDependencies);
+  addConsoleRoutes(router, consoleDependencies);
 
-  const presentConsoleError = createPresentConsoleError(consoleDependencies.show);
+  const presentConsoleError = createPresentConsoleError(consoleDependencies);
   const presentError = createPresentError(config.baseUrl);
   const presenterOf = (path: string) => {
     if (isConsolePath(path)) return presentConsoleError;
@@ -71,8 +67,8 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   app.use(createErrorAnswers(dependencies, presenterOf));
   app.use(createRefuseCostly(runtime));
   app.use(createRateLimits(rateLimits));
-  app.use(byPath(consoleRouter.routes(), router.routes()));
-  app.use(byPath(consoleRouter.allowedMethods(), router.allowedMethods()));
+  app.use(router.routes());
+  app.use(router.allowedMethods());
   // What fails outside the error answers, such as an error page that cannot be rendered. A caller who leaves is no fault.
   app.on('error', (err: unknown, { req }: Context) => {
     const hasLeft = err === req.socket.errored || codeOf(err) === 'ERR_STREAM_PREMATURE_CLOSE';
@@ -80,8 +76,3 @@ export async function createApp(dependencies: Dependencies): Promise<Koa<Request
   });
   return app;
 }
-
-const byPath =
-  (ofConsole: Middleware, ofOthers: Middleware): Middleware =>
-  (ctx, next) =>
-    (isConsolePath(ctx.path) ? ofConsole : ofOthers)(ctx, next);

@@ -44,8 +44,7 @@ export function startReactors(role: RoleDependencies): Running {
   void personalData.start();
   const db = connectPostgres({ url: databaseUrl, log, keepsPlans: true });
   const stopping = new AbortController();
-  const announcer = runtime.uuid();
-  const { projection, takeDue } = createDeliveryList({ eventStore, announcer });
+  const projection = createDeliveryList({ eventStore, announces: true });
   const execute = createExecute({ eventStore, decider: paymentDecider, seal: personalData.seal });
   const common = { ...role, databaseUrl, db, execute };
   const awaited = { ...common, signal: stopping.signal };
@@ -68,24 +67,15 @@ export function startReactors(role: RoleDependencies): Running {
   const election = createLeaderElection({ databaseUrl, runtime });
   const following = { ...common, eventStore: reader, election };
   const requeryRun = runProjection({ projection: requeryList, ...following, everyMs: 1_000 });
-  const list = runProjection({
-    projection,
-    ...following,
-    onCommitted: () => {
-      for (const kind of takeDue()) workers.get(kind)?.wake();
-    },
-  });
-  // Its list announces what becomes due as another process would, so that the workers here are woken too.
-  const retried = createDeliveryList({ eventStore, announcer: runtime.uuid() }).projection;
-  const requests = startRequests({ ...common, eventStore: reader, projections: [retried, requeryList] });
+  const list = runProjection({ projection, ...following });
+  const requests = startRequests({ ...common, eventStore: reader, projections: [projection, requeryList] });
   const listener = listenForNotifications({
     ...common,
     channel: dueChannel,
     onNotification(payload) {
-      const [by, kind] = payload?.split(' ') ?? [];
-      // This process has woken its own workers already.
-      if (by === announcer) return;
-      // After a new connection, and from a process of an earlier release, there is no kind: every worker looks for work.
+      // A process of an earlier release puts its name before the kind.
+      const kind = payload?.split(' ').at(-1);
+      // After a new connection there is none: every worker looks for work.
       for (const [of, worker] of workers) if (kind === undefined || kind === of) worker.wake();
     },
   });

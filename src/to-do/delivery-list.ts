@@ -15,7 +15,6 @@ import { createTables, indexesOf } from '@ledger/postgres/table.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { sqlOf } from '../common/sql.ts';
-import type { DeliveryKind } from '../events/deliveries.ts';
 import { paymentIdOf, paymentStream, paymentStreamPrefix, readPaymentEvent } from '../events/payment.ts';
 import { revisionIn, toDoSchema, writePayments } from './delivery-rows.ts';
 import {
@@ -36,14 +35,15 @@ export const deliveryList = {
   eventTypes: followedEvents,
 } as const satisfies Followed;
 
-/** `announcer` names this process, without a blank, to those that listen for what is due. */
-export function createDeliveryList(dependencies: {
+/** `announces`: whether the workers of every process are told what becomes due. */
+export function createDeliveryList({
+  eventStore,
+  announces = false,
+}: {
   eventStore: Pick<EventStore, 'load'>;
-  announcer?: string;
-}) {
-  const { eventStore, announcer = '' } = dependencies;
-  const due = new Set<DeliveryKind>();
-  const projection: Projection = {
+  announces?: boolean;
+}): Projection {
+  return {
     ...deliveryList,
     indexes: indexesOf(tables.deliveries),
     notDerived: { deliveries: Object.keys(tables.deliveries.moreColumns) },
@@ -69,16 +69,7 @@ export function createDeliveryList(dependencies: {
       );
       const stored = new Map(rows.map(({ known }) => [known.transactionId, known]));
       const changed = await foldEvents(ours, stored, eventStore);
-      for (const kind of await writePayments(changed, announcer, db)) due.add(kind);
-    },
-  };
-  return {
-    projection,
-    /** The kinds of which something has become due since the last call. */
-    takeDue(): DeliveryKind[] {
-      const kinds = [...due];
-      due.clear();
-      return kinds;
+      await writePayments(changed, announces, db);
     },
   };
 }

@@ -4,13 +4,13 @@ import { indexable, insertGiven, type Row, upsertGiven } from '@ledger/postgres/
 import type { Knex } from 'knex';
 import tables from '../../content/tables/to-do.json' with { type: 'json' };
 import { sqlOf } from '../common/sql.ts';
-import type { Delivery, DeliveryKind } from '../events/deliveries.ts';
+import type { Delivery } from '../events/deliveries.ts';
 import type { KnownDeliveries } from './known-deliveries.ts';
 
 /** The schema of the list's tables, and the name of the projection that fills them. */
 export const toDoSchema = 'reactor_deliveries';
 
-/** The Postgres channel that announces rows that are due; the payload is who announces them, and their kind. */
+/** The Postgres channel that announces rows that are or become due; the payload is their kind. */
 export const dueChannel = 'deliveries_due';
 
 const { columns: derivedColumns } = tables.deliveries;
@@ -30,18 +30,16 @@ export function attemptsOf(orderingKey: string, deliveries: readonly Delivery[])
     .reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-/** Resolves to the kinds of which something is or becomes due; other processes are told by `announcer`, unless it is `''`. */
+/** `announces`: all that is due, to the workers of every process. */
 export async function writePayments(
   payments: readonly KnownDeliveries[],
-  announcer: string,
+  announces: boolean,
   db: Knex.Transaction,
-): Promise<DeliveryKind[]> {
-  if (payments.length === 0) return [];
+): Promise<void> {
+  if (payments.length === 0) return;
   const known = payments.map((one) => ({ transaction_id: one.transactionId, known: JSON.stringify(one) }));
   const rows = [JSON.stringify(known), JSON.stringify(payments.flatMap(rowsOf))];
-  const parameters = [...rows, announcer, dueChannel, announcer];
-  const { rows: due } = await prepared<{ rows: { kind: DeliveryKind }[] }>(db, upsertAndAnnounce, parameters);
-  return due.map(({ kind }) => kind);
+  await prepared(db, upsertAndAnnounce, [...rows, dueChannel, announces]);
 }
 
 /**
@@ -54,7 +52,7 @@ export async function settleDeliveries(
   db: Knex,
 ): Promise<void> {
   const moved = [JSON.stringify(known), known.transactionId, known.revision, orderingKey, holder];
-  const written = [JSON.stringify(rowsOf(known)), holder, dueChannel, holder];
+  const written = [JSON.stringify(rowsOf(known)), dueChannel, true];
   await prepared(db, settle, [...moved, ...written]).timeout(5_000);
 }
 

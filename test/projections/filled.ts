@@ -28,7 +28,7 @@ const toDo = createDeliveryList({ eventStore: { load: async (name) => streams.ge
 /** Empty tables of `payments`, `journal`, `unmatched`, `reconciliation` and the to-do list. */
 export async function emptyTables(postgres: Postgres): Promise<Knex> {
   const { db } = await emptyDatabase(postgres);
-  for (const projection of [payments, journal, unmatched, reconciliation, toDo.projection])
+  for (const projection of [payments, journal, unmatched, reconciliation, toDo])
     await prepare(db, projection, projection.name);
   return db;
 }
@@ -66,7 +66,7 @@ const isOneOf =
 
 /** Feeds the to-do list with a payment's events, from its first on. */
 export async function feedToDo(db: Knex, id: string, events: readonly PaymentEvent[]): Promise<void> {
-  await feed(db, toDo.projection, paymentStream(id), events);
+  await feed(db, toDo, paymentStream(id), events);
 }
 
 export type Filled = { id: string; state: RequestedPayment };

@@ -69,7 +69,7 @@ export async function startLedger(t: ExecutionContext, postgres: Postgres): Prom
 
 /** The to-do list, as the reactors role runs it; it ends with the test. */
 export function runToDo(t: ExecutionContext, { store, database }: Ledger): void {
-  run(t, createDeliveryList({ eventStore: store.eventStore }).projection, store, database);
+  run(t, createDeliveryList({ eventStore: store.eventStore }), store, database);
 }
 
 type Changes = Partial<Parameters<typeof startDeliveryWorker>[0]> & {

@@ -59,7 +59,7 @@ async function assertWoken(t: ExecutionContext, isStandingBy: boolean): Promise<
   const store = await startStore(t);
   const database = await emptyDatabase(postgres);
   const receiver = await startReceiver(t);
-  const { projection } = createDeliveryList({ eventStore: store.eventStore, announcer: 'another-process' });
+  const projection = createDeliveryList({ eventStore: store.eventStore, announces: true });
   if (isStandingBy) run(t, projection, store, database);
   startRole(t, store, database);
   await append(store.eventStore, 'FIRST', paymentEvents('FIRST', receiver.url, 'succeeded'));
@@ -69,7 +69,7 @@ async function assertWoken(t: ExecutionContext, isStandingBy: boolean): Promise<
   t.pass();
 }
 
-test.serial('the process that leads wakes its own workers', (t) => assertWoken(t, false));
+test.serial('the workers of the process that leads are woken', (t) => assertWoken(t, false));
 
 test.serial('a process that stands by is woken by the one that leads', (t) => assertWoken(t, true));
 

@@ -1,6 +1,7 @@
 // The to-do list from the log: old events and new ones, outages, and rebuilds of read models beside it.
 import { EventStoreUnavailable } from '@ledger/event-store/event-store.ts';
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
+import { listenForNotifications } from '@ledger/postgres/notifications.ts';
 import { rebuild } from '@ledger/projections/rebuild/rebuild.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import { untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
@@ -14,7 +15,7 @@ import { channels } from '../../src/events/payment-request.ts';
 import { payments } from '../../src/projections/payments/projection.ts';
 import { createDeliveryList, deliveryList } from '../../src/to-do/delivery-list.ts';
 import { createDeliveryQueue } from '../../src/to-do/delivery-queue.ts';
-import { orderingKeyOf } from '../../src/to-do/delivery-rows.ts';
+import { dueChannel, orderingKeyOf } from '../../src/to-do/delivery-rows.ts';
 import { until } from '../embedded/helpers.ts';
 import { emptyTables, feedToDo } from '../projections/filled.ts';
 import {
@@ -115,9 +116,17 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
   const pending = applied(result(1, 'pending'));
   const first = await append(eventStore, 'OLD', [requested(), pending]);
   const counted = countLoads(eventStore);
-  const { projection, takeDue } = createDeliveryList(counted);
-  const due: string[] = [];
-  run(t, projection, { eventStore }, { db, url }, { onCommitted: () => due.push(...takeDue()) });
+  const announced: (string | null)[] = [];
+  const listener = listenForNotifications({
+    databaseUrl: url,
+    channel: dueChannel,
+    onNotification: (payload) => announced.push(payload),
+    log,
+    runtime: systemRuntime,
+  });
+  t.teardown(listener.stop);
+  await until(() => announced.length > 0);
+  run(t, createDeliveryList({ ...counted, announces: true }), { eventStore }, { db, url });
   await reached(db, deliveryList.name, first);
   await reached(db, deliveryList.name, await append(eventStore, 'OLD', [applied(result(1, 'failed'))], 1));
   t.deepEqual(
@@ -132,13 +141,13 @@ test.serial('only the request of a payment with events of version 1 is loaded, a
       ['callback-2', 'https://council.example', 'council', 'due'],
     ],
   );
-  await until(() => due.length > 0);
-  t.deepEqual([...new Set(due)], ['callback'], 'what became due is told after the commit');
+  await until(() => announced.length > 2);
+  t.deepEqual(announced, [null, 'callback', 'callback'], 'what became due is announced, and its kind');
 });
 
 test.serial('an index that a later release adds is made for the tables of an earlier one', async (t) => {
   const { db } = await emptyDatabase(postgres);
-  const { projection } = createDeliveryList({ eventStore: { load: async () => [] } });
+  const projection = createDeliveryList({ eventStore: { load: async () => [] } });
   const indexes = () =>
     db('pg_indexes').where('schemaname', deliveryList.name).orderBy('indexname').pluck('indexname');
   await prepare(db, { ...projection, indexes: projection.indexes?.slice(2) ?? [] }, deliveryList.name);
@@ -156,7 +165,7 @@ test.serial('payments that are ahead of the list are loaded in portions, each on
     loaded.push(stream);
     return [];
   };
-  const { projection } = createDeliveryList({ eventStore: { load } });
+  const projection = createDeliveryList({ eventStore: { load } });
   for (const schema of [deliveryList.name, 'fresh']) await prepare(db, projection, schema);
   await db.raw(
     `insert into ??.payments select lpad(n::text, 4, '0'), '{"transactionId":"","revision":3,"merchantCode":""}' from generate_series(1, 1100) as n`,
@@ -204,7 +213,7 @@ test.serial('payments that are ahead of the list are loaded in portions, each on
 test.serial('an event store that goes away while an old payment is loaded halts nothing', async (t) => {
   const { database, store } = await startStores(t, postgres);
   let failures = 0;
-  const { projection } = createDeliveryList({
+  const projection = createDeliveryList({
     eventStore: {
       async load(streamName) {
         failures += 1;
@@ -229,7 +238,7 @@ test.serial('rebuilds of payments under load touch no due row', async (t) => {
   const { db, url } = database;
   const { eventStore } = store;
   run(t, payments, store, database);
-  run(t, createDeliveryList({ eventStore }).projection, store, database);
+  run(t, createDeliveryList({ eventStore }), store, database);
   const pay = (id: string) => append(eventStore, id, [requested(), applied(result(1, 'failed'))]);
   for (let index = 0; index < 40; index += 1) await pay(`P${index}`);
   await Promise.all(
@@ -301,7 +310,7 @@ test.serial('the list has caught up once it holds what was recorded before the q
   });
   await systemRuntime.sleep(300);
   t.is(rows, -1, 'it has never run');
-  run(t, createDeliveryList({ eventStore }).projection, store, database);
+  run(t, createDeliveryList({ eventStore }), store, database);
   await caughtUp;
   t.is(rows, 1);
 

@@ -21,7 +21,6 @@ import { writeBatch } from './write-batch.ts';
 type Dependencies = Stores<'load' | 'subscribe'> & {
   projection: Projection;
   election: LeaderElection;
-  onCommitted?: () => void;
   /** See `readBatches`; 0 by default. */
   everyMs?: number;
   /** See `writeBatch`. */
@@ -94,7 +93,6 @@ async function follow(run: Run, signal: AbortSignal, onProgress: () => void): Pr
       for (const stream of await written) log.warn(stream, 'a stream is parked');
       from = batch.position;
       onProgress();
-      run.onCommitted?.();
     }
   } catch (cause) {
     const error = cause instanceof LogReplaced ? new ProjectionHalted(logReplacedText(projection)) : cause;

@@ -83,7 +83,7 @@ async function compareRows(verification: RowVerification): Promise<Checked[]> {
 async function compareEach(verification: RowVerification, differing: Map<string, Comparison>): Promise<void> {
   const { personalData, progress, soFar } = verification;
   const done = soFar.rows;
-  for (const projection of [...allProjections, createDeliveryList(verification).projection, requeryList]) {
+  for (const projection of [...allProjections, createDeliveryList(verification), requeryList]) {
     const { name } = projection;
     if (done[name]) continue;
     const found = createViolations();

@@ -8,7 +8,6 @@ import { formBody, type ReadBody } from '../server/body.ts';
 import { type Context, type RequestState, seeOther } from '../server/context.ts';
 import { showAccessLog } from './audit/access-log.ts';
 import { paymentExport } from './audit/export.ts';
-import { showSeals } from './audit/seals.ts';
 import { deliveryList, showDeliveries } from './deliveries/list.ts';
 import { sendList } from './deliveries/send-list.ts';
 import { sendAgain } from './deliveries/send-one.ts';
@@ -99,7 +98,12 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/find', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/find', 'viewPersonalData', 'filtered', find),
     post('/console/payments/by-payer', 'viewPersonalData', 'filtered', searchByPayer),
-    get('/console/payments/export.csv', 'read', 'filtered', downloadList(paymentList)),
+    get(
+      '/console/payments/export.csv',
+      'read',
+      'filtered',
+      downloadList((typed) => paymentList(typed)),
+    ),
     get('/console/payments/:id', 'read', 'ofPayment', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', 'ofPayment', showPayer),
     get('/console/payments/:id/receipt', 'viewPersonalData', 'ofPayment', openReceipt('receipt')),
@@ -150,7 +154,6 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     post('/console/projections/:name/rebuild', 'rebuild', 'all', requestRebuild),
 
     get('/console/access-log', 'readAccessLog', 'all', showAccessLog),
-    get('/console/seals', 'readAll', 'all', showSeals),
     ...form('/console/export', ['export', 'export'], 'filtered', paymentExport),
 
     get('/console/staff', 'manageStaff', 'all', openForm(accounts)),

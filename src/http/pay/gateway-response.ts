@@ -96,10 +96,15 @@ function fieldOf(fields: GatewayFields, name: string): string {
   return Object.entries(fields).find(([each]) => each.toUpperCase() === name)?.[1] ?? '';
 }
 
+/** Far more than a gateway sends, and one less than the parser of forms reads, so that it is noticed if it leaves some out. */
+const maxFields = 999;
+
 /** The fields as sent. A name may occur only once, whatever its case: of two values, nobody could say which was signed. */
 function fieldsOf(body: unknown): GatewayFields {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw unusable(400, 'The body must be a form or a JSON object');
+  if (Object.keys(body).length > maxFields)
+    throw new HttpProblem(400, `A result must have at most ${maxFields} fields`);
   const entries = Object.entries(body).map(([name, value]) => [name, textOf(name, value)] as const);
   if (new Set(entries.map(([name]) => name.toUpperCase())).size < entries.length)
     throw unusable(400, 'A field was sent twice');

@@ -25,4 +25,11 @@ export async function loadHistory(ctx: Context, eventStore: Pick<EventStore, 'lo
   };
 }
 
+/** The same for what needs the request of the payment. Throws HttpProblem 409 if that cannot be read. */
+export async function loadRequested(...asked: Parameters<typeof loadHistory>) {
+  const { payment, ...history } = await loadHistory(...asked);
+  if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
+  return { ...history, payment };
+}
+
 export const noSuchPayment = () => new HttpProblem(404, 'There is no payment with this id');

@@ -37,7 +37,6 @@ export const createViews = (
     environment.addFilter('t', createSay(lang));
     environment.addGlobal('style', new SafeString(style));
     environment.addGlobal('script', new SafeString(script));
-    environment.addGlobal('drawnOnce', createDrawnOnce(environment));
     environment.addGlobal('footer', links);
     for (const [name, each] of Object.entries(texts)) environment.addGlobal(name, each[lang]);
     return environment;
@@ -60,15 +59,5 @@ function createSay(lang: Language) {
       value instanceof SafeString ? value : escapeHtml(String(value)),
     ]);
     return new SafeString(format(escapeHtml(phrase(lang, text)), Object.fromEntries(escaped)));
-  };
-}
-
-/** Renders a template for a list of the configuration once: the lists of banks were most of the cost of a page. */
-function createDrawnOnce(environment: ReturnType<typeof createTemplates>) {
-  const kept = new WeakMap<object, string>();
-  return (template: string, list: object) => {
-    const drawn = kept.get(list) ?? environment.render(template, { list });
-    kept.set(list, drawn);
-    return new SafeString(drawn);
   };
 }

@@ -45,7 +45,7 @@ export async function project(
   personalData: PersonalData,
 ): Promise<void> {
   const db = connectPostgres({ url: databaseUrl, log });
-  const projections = [...allProjections, createDeliveryList({ eventStore }).projection, requeryList];
+  const projections = [...allProjections, createDeliveryList({ eventStore }), requeryList];
   const election = electionOn(databaseUrl);
   const runs = projections.map((projection) =>
     run(wholeFile, projection, { eventStore }, { db, url: databaseUrl }, { election, personalData }),

@@ -196,7 +196,6 @@ export async function startEverything(t: Owner, postgres: Postgres) {
     '/console/statements': ['/console/statements', '/console/statements?merchant=council&day=2026-11-20'],
     '/console/projections': ['/console/projections'],
     '/console/access-log': ['/console/access-log'],
-    '/console/seals': ['/console/seals'],
     '/console/export': ['/console/export'],
     '/console/staff': ['/console/staff'],
     '/console/own-account': ['/console/own-account'],

@@ -613,7 +613,7 @@ test.serial('a parked stream is an exception, and administrators have it tried a
   t.true(waiting.includes('will be tried again as soon as') && !waiting.includes('Try again</button>'));
   const { eventStore } = app;
   const stores = { db, eventStore, log, personalData, runtime: systemRuntime };
-  const deliveries = createDeliveryList({ eventStore }).projection;
+  const deliveries = createDeliveryList({ eventStore });
   const role = startRequests({ ...stores, projections: [payments, journal, deliveries] });
   t.teardown(role.stop);
   await until(async () => (await admin.read(path)).includes('Try again</button>'));

@@ -1,11 +1,12 @@
 // The first page: its metrics are those of the day, and each links to as many rows as it counts.
 import test from 'ava';
 import { recordVerified } from '../../../src/audit/background-check/schedule.ts';
+import { sealedWithinMs } from '../../../src/audit/seals/sealing-status.ts';
 import type { Violation } from '../../../src/audit/verify/violations.ts';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { sealsStream } from '../../../src/events/seals.ts';
 import { cause } from '../../audit/ledger.ts';
-
+import { startApp } from '../../support/app.ts';
 import { signIn } from '../../support/console.ts';
 import { applied, chosen, result, sen, succeeded } from '../../support/payments.ts';
 import { createDatabase } from '../../support/postgres.ts';
@@ -104,14 +105,22 @@ test.serial('an empty day, a day that does not exist, and links to the days befo
 });
 
 test.serial('the first page says that the sealer has stopped', async (t) => {
-  const { app, caughtUp } = await startPopulated(t, postgres);
+  const { app, caughtUp, db } = await startPopulated(t, postgres);
   await caughtUp();
   const viewer = await signIn(app, 'viewer');
   const hasStopped = /role="alert".*when-the-sealer-stops/s;
-  t.notRegex(await (await viewer.get('/console')).text(), hasStopped);
+  t.notRegex(await viewer.read('/console'), hasStopped);
+  const inHalfAnHour = () => new Date(Date.now() + sealedWithinMs + 1);
+  const later = await startApp({ clock: inHalfAnHour, console: { db } }, app);
+  t.teardown(later.close);
+  const overdue = await (await signIn(later, 'viewer')).read('/console');
+  t.regex(overdue, hasStopped);
+  t.regex(overdue, /No event since .* is sealed/s);
   const noSeal = chain([{ type: 'LogSealed', data: {} }], genesisHash, cause());
   await app.eventStore.append(sealsStream, noSeal, 'no_stream');
-  t.regex(await (await viewer.get('/console')).text(), hasStopped);
+  const contradicted = await viewer.read('/console');
+  t.regex(contradicted, hasStopped);
+  t.regex(contradicted, /contradicts what was sealed before/);
 });
 
 test.serial('the first page says what the last check found', async (t) => {

@@ -1,8 +1,10 @@
 // The page of a payment: what it says, and what may be done there.
 import test from 'ava';
 import { RegistryUnavailable } from '../../../src/clients/transaction-registry/answer.ts';
+import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
 import type { RegistryAnswer } from '../../../src/events/payment-result.ts';
+import { cause } from '../../audit/ledger.ts';
 import { startApp } from '../../support/app.ts';
 import { checkChain } from '../../support/chain.ts';
 import { memberOf, signIn } from '../../support/console.ts';
@@ -127,6 +129,41 @@ test.serial('the page of a payment names an event that was changed', async (t) =
   const evidence = await (await member.get(`/console/payments/${id}/events/2`)).text();
   t.regex(evidence, /is not what was written/);
   t.false(evidence.includes('<img'));
+});
+
+test.serial('what needs the request of a payment says that it cannot be read', async (t) => {
+  const { app } = await startPopulated(t, postgres);
+  const admin = await signIn(app, 'admin');
+  const id = '7'.repeat(26);
+  const newer = chain([{ type: 'PaymentAsked', data: {} }], genesisHash, cause());
+  await app.eventStore.append(paymentStream(id), newer, 'no_stream');
+  const path = `/console/payments/${id}`;
+  const shown = await admin.get(path);
+  t.is(shown.status, 200);
+  t.regex(
+    await shown.text(),
+    /Event 0 was not changed since it was written, but this program cannot read it/,
+  );
+  for (const page of ['payer', 'receipt', 'download', 'erase', 'refund']) {
+    const answer = await admin.get(`${path}/${page}`);
+    t.is(answer.status, 409, page);
+    t.regex(await answer.text(), /This payment cannot be read/, page);
+  }
+  for (const action of ['erase', 'refund', 'requery'])
+    t.is((await admin.post(`${path}/${action}`)).status, 409, action);
+});
+
+test.serial('what cannot be the id of a payment is found by no page or action', async (t) => {
+  const app = await startApp();
+  t.teardown(app.close);
+  const admin = await signIn(app, 'admin');
+  const ofPayment = app.consoleRoutes.filter(({ forScope }) => forScope === 'ofPayment');
+  t.true(ofPayment.length > 10);
+  for (const { method, path } of ofPayment) {
+    const answer = await admin[method](path.replace(':id', 'X'.repeat(27)));
+    t.is(answer.status, 404, `${method} ${path}`);
+    t.regex(await answer.text(), /There is no payment with this id/);
+  }
 });
 
 test.serial('the button of a note pressed twice makes one note', async (t) => {

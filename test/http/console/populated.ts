@@ -78,7 +78,7 @@ export async function startPopulated(
   const { findOfMerchant } = createPaymentQueries(db, personalData, async () => {});
   const app = await startApp({ findOfMerchant, ...changes, console: { db } });
   const { eventStore } = app;
-  const projections = [...readModels, createDeliveryList({ eventStore }).projection];
+  const projections = [...readModels, createDeliveryList({ eventStore })];
   t.teardown(app.close);
   const election = electionOn(databaseUrl);
   for (const projection of projections) run(t, projection, app, { db, url: databaseUrl }, { election });

@@ -630,7 +630,7 @@ test.serial('whatever is parked and tried again, the rows are those of a log rea
   const parts = await start(t);
   const { eventStore } = parts.store;
   const { db } = parts.database;
-  const plain = [payments, createDeliveryList({ eventStore }).projection];
+  const plain = [payments, createDeliveryList({ eventStore })];
   const mended = plain.map(newer);
   for (const projection of plain) run(t, projection, parts.store, parts.database);
   let id = 0;

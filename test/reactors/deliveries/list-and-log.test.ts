@@ -158,7 +158,7 @@ test.serial('a payment’s deliveries go on while the list does not follow the l
   const ledger = { database, store: await startStore(t), clock: stillClock() };
   const { db } = database;
   const { eventStore } = ledger.store;
-  const { projection } = createDeliveryList({ eventStore });
+  const projection = createDeliveryList({ eventStore });
   const list = run(t, projection, ledger.store, database);
   const receiver = await startReceiver(t, status(503));
   const events = paymentEvents('P1', receiver.url, 'pending');
@@ -214,7 +214,7 @@ test.serial('a newer status goes out while the list does not follow the log', as
   const database = await emptyDatabase(postgres);
   const ledger = { database, store: await startStore(t), clock: stillClock() };
   const { eventStore } = ledger.store;
-  const list = run(t, createDeliveryList({ eventStore }).projection, ledger.store, database);
+  const list = run(t, createDeliveryList({ eventStore }), ledger.store, database);
   const receiver = await startReceiver(t);
   const events = paymentEvents('P1', receiver.url, 'pending');
   await makePayment(ledger, 'P1', events);

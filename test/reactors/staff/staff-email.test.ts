@@ -36,7 +36,7 @@ test.serial('one email for all that is new, then silence, then news; a failure i
     return sent.map(({ to }) => to);
   };
   t.deepEqual(await look(), [], 'no projection has run yet');
-  const { projection: toDo } = createDeliveryList({ eventStore: { load: async () => [] } });
+  const toDo = createDeliveryList({ eventStore: { load: async () => [] } });
   for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
   t.deepEqual(await look(), [], 'nothing waits');
 
@@ -132,7 +132,7 @@ test.serial(
   'a process that stood still while it sent does not shorten the list of the next email',
   async (t) => {
     const { db } = await emptyDatabase(postgres);
-    const { projection: toDo } = createDeliveryList({ eventStore: { load: async () => [] } });
+    const toDo = createDeliveryList({ eventStore: { load: async () => [] } });
     for (const each of [...allProjections, toDo]) await prepare(db, each, each.name);
     await recordFault(db, 'journal', 'It cannot continue');
     const now = new Date('2026-11-20T01:00:00Z');

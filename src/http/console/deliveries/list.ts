@@ -33,16 +33,10 @@ export const showDeliveries: Page = async (ctx, dependencies) => {
   });
 };
 
-export function deliveryList(typed: Fields, dependencies: PageDependencies) {
-  const { fields, filter } = readFilter(typed, dependencies);
-  const all = (db: Knex) => deliveriesOf(db, filter);
-  return { listing: lists.deliveries, path: deliveriesPath, fields, all };
-}
-
 export const deliveriesFor = (ctx: StaffContext, db: Knex, filter: DeliveryFilter) =>
   rowsFor(ctx, lists.deliveries, deliveriesOf(db, filter));
 
-export function readFilter(typed: Fields, dependencies: PageDependencies) {
+export function deliveryList(typed: Fields, dependencies: PageDependencies) {
   const days = readDays(typed);
   const fields = {
     state: readChoice(typed.state, keysOf(texts.en.deliveryStates)),
@@ -55,7 +49,8 @@ export function readFilter(typed: Fields, dependencies: PageDependencies) {
   const { kind, merchant: merchantCode, payment: transactionId, receiver, state } = fields;
   const [states, kinds] = [state === null ? [] : [state], kind === null ? [] : [kind]];
   const filter: DeliveryFilter = { states, kinds, receiver, merchantCode, transactionId, called: days.span };
-  return { filter, fields };
+  const all = (db: Knex) => deliveriesOf(db, filter);
+  return { listing: lists.deliveries, path: deliveriesPath, fields, filter, all };
 }
 
 export const canSendAgain = (state: keyof typeof texts.en.deliveryStates | null) =>

@@ -6,14 +6,21 @@ import { HttpProblem } from '../../server/context.ts';
 import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, queryOf, readQuery } from '../frame/forms-and-lists.ts';
 import { type PageDependencies, staffCause } from '../frame/page.ts';
-import { canSendAgain, deliveriesFor, deliveriesPath, maxCounted, readFilter, sendListPath } from './list.ts';
+import {
+  canSendAgain,
+  deliveriesFor,
+  deliveriesPath,
+  deliveryList,
+  maxCounted,
+  sendListPath,
+} from './list.ts';
 
 /** One request gives at most this many commands; `ledger send-again` takes more. */
 export const maxAtOnce = 1_000;
 
 /** Emails are left out unless the list is of emails alone. */
 function readSendable(typed: Fields, dependencies: PageDependencies) {
-  const { filter, fields } = readFilter(typed, dependencies);
+  const { filter, fields } = deliveryList(typed, dependencies);
   if (!canSendAgain(fields.state))
     throw new HttpProblem(400, 'Choose deliveries that are due, delivered or given up');
   return { fields, filter: filter.kinds.length > 0 ? filter : { ...filter, kinds: kindsOfMachines } };

@@ -1,14 +1,11 @@
 /** POST /console/payments/{id}/send-again: sends one delivery again, from the page of its payment or the list of deliveries. */
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentStream } from '../../../events/payment.ts';
-import { HttpProblem } from '../../server/context.ts';
 import { readForm } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { deliveriesPath } from './list.ts';
 
 export const sendAgain: Page = async (ctx, { execute, runtime }) => {
   const { id = '' } = ctx.params;
-  if (!transactionIdPattern.test(id)) throw new HttpProblem(404, 'There is no such delivery');
   const { back = '', delivery = '' } = readForm(ctx);
   const command = { type: 'RequestDelivery', at: runtime.now().toISOString(), delivery } as const;
   const { events } = await execute(paymentStream(id), command, staffCause(ctx));

@@ -37,11 +37,9 @@ export async function findDiscrepancy(
   };
 }
 
-export const discrepancy = exceptionForm<DiscrepancyResolution>({
-  template: 'discrepancy.njk',
-  meanings: ({ discrepancy }) => discrepancy,
-  find: (ctx, dependencies) => findDiscrepancy(ctx.params.id ?? '', dependencies),
-});
+export const discrepancy = exceptionForm('discrepancy', (ctx, dependencies) =>
+  findDiscrepancy(ctx.params.id ?? '', dependencies),
+);
 
 /** `''` for an id that cannot be that of a payment here. */
 export function paymentIdOf({ transactionId }: { transactionId: string }): string {

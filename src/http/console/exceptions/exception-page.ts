@@ -39,13 +39,10 @@ export type FoundException<Choice extends ResolutionName> = {
   effect?(resolution: Resolution<Choice>, fields: Fields): Effect;
 };
 
-export type ExceptionSource<Choice extends ResolutionName> = {
-  /** In views/console/exceptions. */
-  template: string;
-  meanings(all: ExceptionTexts['meanings']): Readonly<Record<Choice, string>>;
-  /** The exception that the path names. Throws HttpProblem 404. */
-  find(ctx: StaffContext, dependencies: PageDependencies): Promise<FoundException<Choice>>;
-};
+/** The name of a template in views/console/exceptions, and of the texts that say what each of its choices means. */
+type ExceptionName = keyof ExceptionTexts['meanings'];
+
+type ChoiceOf<Name extends ExceptionName> = keyof ExceptionTexts['meanings'][Name] & ResolutionName;
 
 /** What to say after an event other than a resolution. */
 const notices = {
@@ -79,17 +76,20 @@ const kindText = ({ discrepancies, kinds }: ExceptionTexts, kind: FoundException
 export const noSuchException = () => new HttpProblem(404, 'There is no such exception');
 
 /** The model of views/console/exceptions/exception.njk. */
-export async function exceptionModel<Choice extends ResolutionName>(
+export async function exceptionModel<Name extends ExceptionName>(
   ctx: Context,
   { eventStore }: PageDependencies,
-  { meanings }: ExceptionSource<Choice>,
-  { choices, kind, model, proposedBy = '', resolved, resolvedBy }: FoundException<Choice>,
+  name: Name,
+  { choices, kind, model, proposedBy = '', resolved, resolvedBy }: FoundException<ChoiceOf<Name>>,
   typed: Fields | null = null,
 ): Promise<Record<string, unknown>> {
   const { exceptions } = textsOf(ctx);
-  const meaningOf = meanings(exceptions.meanings);
+  const meanings: Readonly<Record<ChoiceOf<Name>, unknown>> = exceptions.meanings[name];
   const nameOf = await actorNames(eventStore, [resolvedBy, proposedBy]);
-  const textOf = (value: Choice) => ({ name: exceptions.resolutions[value], meaning: meaningOf[value] });
+  const textOf = (value: ChoiceOf<Name>) => ({
+    name: exceptions.resolutions[value],
+    meaning: meanings[value],
+  });
   return {
     title: kindText(exceptions, kind).name,
     meaning: kindText(exceptions, kind).meaning,
@@ -102,12 +102,16 @@ export async function exceptionModel<Choice extends ResolutionName>(
   };
 }
 
-export const exceptionForm = <Choice extends ResolutionName>(source: ExceptionSource<Choice>): FormPage => ({
-  template: `exceptions/${source.template}`,
+/** `find` throws HttpProblem 404 if the path names no exception. */
+export const exceptionForm = <Name extends ExceptionName>(
+  name: Name,
+  find: (ctx: StaffContext, dependencies: PageDependencies) => Promise<FoundException<ChoiceOf<Name>>>,
+): FormPage => ({
+  template: `exceptions/${name}.njk`,
   model: async (ctx, dependencies, typed) =>
-    exceptionModel(ctx, dependencies, source, await source.find(ctx, dependencies), typed),
+    exceptionModel(ctx, dependencies, name, await find(ctx, dependencies), typed),
   async submit(ctx, dependencies, form) {
-    const { choices, effect, kind, resolve } = await source.find(ctx, dependencies);
+    const { choices, effect, kind, resolve } = await find(ctx, dependencies);
     const resolution = choices.find((choice) => choice === form.resolution);
     if (resolution === undefined) throw new InvalidFields('Choose what was done');
     const note = readNote('note', form.note);
@@ -120,7 +124,7 @@ export const exceptionForm = <Choice extends ResolutionName>(source: ExceptionSo
     if (isAnswered) return;
     const told = events.find(({ type }) => Object.hasOwn(notices, type))?.type as keyof typeof notices;
     // Nothing is recorded if the same is proposed again.
-    const isDone = events.length > 0 || (await source.find(ctx, dependencies)).resolved;
+    const isDone = events.length > 0 || (await find(ctx, dependencies)).resolved;
     leadTo(ctx, ctx.path, notices[told] ?? (isDone ? 'resolved' : 'approval-requested'));
   },
 });

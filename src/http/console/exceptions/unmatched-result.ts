@@ -16,24 +16,15 @@ import { unmatchedSubject } from '../../../personal-data/erase.ts';
 import { HttpProblem } from '../../server/context.ts';
 import { leadTo, type Page, type PageDependencies, staffCause } from '../frame/page.ts';
 import { eraseForm } from '../payments/erase.ts';
-import {
-  type ExceptionSource,
-  exceptionForm,
-  exceptionModel,
-  type FoundException,
-} from './exception-page.ts';
+import { exceptionForm, exceptionModel, type FoundException } from './exception-page.ts';
 
 /** Throws Refused if there is none. */
 export const findUnmatched = async (id: string, dependencies: Pick<PageDependencies, 'eventStore'>) =>
   (await findResult(id, dependencies)).found;
 
-const source: ExceptionSource<UnmatchedResolution> = {
-  template: 'unmatched.njk',
-  meanings: ({ unmatched }) => unmatched,
-  find: (ctx, dependencies) => findUnmatched(ctx.params.id ?? '', dependencies),
-};
-
-export const unmatchedResult = exceptionForm(source);
+export const unmatchedResult = exceptionForm('unmatched', (ctx, dependencies) =>
+  findUnmatched(ctx.params.id ?? '', dependencies),
+);
 
 /** The result as an exception; and what was received, sealed, which only the evidence page shows. */
 async function findResult(id = '', { eventStore }: Pick<PageDependencies, 'eventStore'>) {
@@ -73,7 +64,7 @@ export const showUnmatchedEvidence: Page = async (ctx, dependencies) => {
   const opened = await dependencies.personalData.open(evidence, place);
   await dependencies.show(ctx, 'exceptions/unmatched.njk', {
     problem: null,
-    ...(await exceptionModel(ctx, dependencies, source, found)),
+    ...(await exceptionModel(ctx, dependencies, 'unmatched', found)),
     evidence: opened.kind === 'open' ? Object.entries(opened.value) : [],
     withheld: opened.kind === 'open' ? '' : opened.kind,
   });

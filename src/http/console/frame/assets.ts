@@ -4,8 +4,6 @@ import { basename } from 'node:path';
 import { type Answer, addImmutable } from '@ledger/web/answers.ts';
 import { baseStyle, themedStyle } from '@ledger/web/design-tokens.ts';
 
-export type ConsoleAssets = ReturnType<typeof createConsoleAssets>;
-
 const folder = new URL('../../../../views/console/', import.meta.url);
 
 /** The answers by path, and the paths by file name. */

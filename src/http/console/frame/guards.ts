@@ -77,10 +77,10 @@ async function assertMay(
   if (!isSeen) throw noSuchPayment();
 }
 
-/** Whether somebody with this scope may see a payment. They may see none that does not exist or cannot be read. */
+/** Whether somebody with this scope may see a payment. With a scope, they see none that does not exist or cannot be read. */
 export async function isPaymentInScope(scope: Scope, id: string, { load }: PageDependencies['eventStore']) {
-  if (scope === null) return true;
   if (!transactionIdPattern.test(id)) return false;
+  if (scope === null) return true;
   const [first] = await load(paymentStream(id), 0, 1);
   const read = first && tryRead(readPaymentEvent, first);
   if (!read || read instanceof UnreadableEvent || read.type !== 'PaymentRequested') return false;

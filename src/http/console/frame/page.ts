@@ -1,5 +1,4 @@
 /** What the pages and actions of the console have in common: what they are given, what surrounds them, who acts. */
-import type { Log } from '@ledger/kernel/log.ts';
 import { codeOf } from '@ledger/kernel/reason-of.ts';
 import { reasonWithoutValues } from '@ledger/postgres/error-codes.ts';
 import type { ActionContext } from '../../../commands/refunds.ts';
@@ -10,12 +9,12 @@ import { type Context, causeOf, HttpProblem, languageOf, seeOther } from '../../
 import type { Dependencies } from '../../server/dependencies.ts';
 import { createLookAtRebuilds } from '../projections/rebuilds.ts';
 import { type ConsoleTexts, texts } from '../texts.ts';
-import { type ConsoleAssets, createConsoleAssets } from './assets.ts';
+import { createConsoleAssets } from './assets.ts';
 import { noSuchPage, queryOf, readQuery } from './forms-and-lists.ts';
 import { createPasskeys } from './passkeys.ts';
 import { permissionsOf } from './permissions.ts';
 import { createReturnTo } from './return-to.ts';
-import { createSessions, type Sessions, type StaffContext, type VisitorContext } from './session.ts';
+import { createSessions, type StaffContext, type VisitorContext } from './session.ts';
 
 export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promise<void>;
 
@@ -23,7 +22,7 @@ export type Page = (ctx: StaffContext, dependencies: PageDependencies) => Promis
 export type PageDependencies = ReturnType<typeof createPageDependencies>;
 
 export function createPageDependencies(dependencies: Dependencies) {
-  const { config, eventStore, runtime } = dependencies;
+  const { config, eventStore, log, runtime } = dependencies;
   const assets = createConsoleAssets();
   const sessions = createSessions(dependencies);
   const lastList = createReturnTo(config.baseUrl, 'console-list');
@@ -35,35 +34,52 @@ export function createPageDependencies(dependencies: Dependencies) {
     passkeys: createPasskeys(dependencies),
     returnTo: createReturnTo(config.baseUrl, 'console-return'),
     lastList,
-    show: createShowPage(assets, sessions, lastList),
     executeSession,
+    /** Renders views/console/<template> with the model and what layout.njk needs. */
+    async show(ctx: VisitorContext, template: string, model: Record<string, unknown>): Promise<void> {
+      const { staff } = ctx.state;
+      const lang = languageOf(ctx);
+      const query = readQuery(ctx);
+      await ctx.render(`console/${template}`, {
+        lang,
+        // The answer to a form has no address of its own.
+        languageUrl: (other: Language) =>
+          ctx.method === 'GET' ? queryOf({ ...query, lang: other }) : `/console?lang=${other}`,
+        assets: assets.urls,
+        path: ctx.path,
+        notice: noticeOf(query.notice, texts[lang]),
+        staff: staff
+          ? { id: staff.id, name: staff.name, role: staff.role, merchants: staff.merchants }
+          : null,
+        may: staff ? permissionsOf(staff) : null,
+        listUrl: lastList.read(ctx),
+        token: staff ? sessions.formToken(staff) : '',
+        ...model,
+      });
+    },
     /** Await it before the data is shown; when it throws (EventStoreUnavailable, Refused), show nothing. */
     async recordAccess(ctx: StaffContext, access: Access): Promise<void> {
       const { head: from, ticket } = ctx.state.staff;
       const command = { type: 'ViewPersonalData' as const, at: runtime.now().toISOString(), ...access };
       await executeSession(sessionStream(ticket.sessionId), command, staffCause(ctx), { from });
     },
-    askReadModels: createAskReadModels(dependencies),
+    /** The answers of the queries. Throws HttpProblem 503, without the cause, if one fails. */
+    async askReadModels<Answers extends readonly unknown[]>(
+      ctx: Context,
+      queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
+      message = 'The read models do not answer; payments are still accepted',
+    ): Promise<Answers> {
+      try {
+        return (await Promise.all(queries)) as unknown as Answers;
+      } catch (error) {
+        // A cursor that is in none of our links.
+        if (codeOf(error).startsWith('22')) throw noSuchPage();
+        const reason = reasonWithoutValues(error);
+        log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
+        throw new HttpProblem(503, message);
+      }
+    },
     lookAtRebuilds: createLookAtRebuilds(dependencies),
-  };
-}
-
-/** The function returned gives the answers of the queries; throws HttpProblem 503, without the cause, if one fails. */
-function createAskReadModels({ log }: { log: Log }) {
-  return async <Answers extends readonly unknown[]>(
-    ctx: Context,
-    queries: { [Index in keyof Answers]: Promise<Answers[Index]> },
-    message = 'The read models do not answer; payments are still accepted',
-  ): Promise<Answers> => {
-    try {
-      return (await Promise.all(queries)) as unknown as Answers;
-    } catch (error) {
-      // A cursor that is in none of our links.
-      if (codeOf(error).startsWith('22')) throw noSuchPage();
-      const reason = reasonWithoutValues(error);
-      log.warn({ reason, requestId: ctx.state.requestId }, 'the read models do not answer');
-      throw new HttpProblem(503, message);
-    }
   };
 }
 
@@ -89,35 +105,6 @@ export function actingFor(
       takesParts: merchant?.takesParts ?? false,
       approvalAboveSen: config.approvalAboveSen,
     },
-  };
-}
-
-export type ShowPage = ReturnType<typeof createShowPage>;
-
-/** Renders views/console/<template> with the model and what layout.njk needs. */
-function createShowPage(
-  assets: ConsoleAssets,
-  sessions: Sessions,
-  lastList: ReturnType<typeof createReturnTo>,
-) {
-  return async (ctx: VisitorContext, template: string, model: Record<string, unknown>): Promise<void> => {
-    const { staff } = ctx.state;
-    const lang = languageOf(ctx);
-    const query = readQuery(ctx);
-    await ctx.render(`console/${template}`, {
-      lang,
-      // The answer to a form has no address of its own.
-      languageUrl: (other: Language) =>
-        ctx.method === 'GET' ? queryOf({ ...query, lang: other }) : `/console?lang=${other}`,
-      assets: assets.urls,
-      path: ctx.path,
-      notice: noticeOf(query.notice, texts[lang]),
-      staff: staff ? { id: staff.id, name: staff.name, role: staff.role, merchants: staff.merchants } : null,
-      may: staff ? permissionsOf(staff) : null,
-      listUrl: lastList.read(ctx),
-      token: staff ? sessions.formToken(staff) : '',
-      ...model,
-    });
   };
 }
 

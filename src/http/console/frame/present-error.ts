@@ -2,10 +2,10 @@
 import { type PresentError, seeOther } from '../../server/context.ts';
 import { textsOf } from '../texts.ts';
 import { signInPath } from './addresses.ts';
-import type { ShowPage } from './page.ts';
+import type { PageDependencies } from './page.ts';
 
 /** Staff whose session has ended are sent to sign in; everybody else sees what is wrong. */
-export function createPresentConsoleError(show: ShowPage): PresentError {
+export function createPresentConsoleError({ show }: Pick<PageDependencies, 'show'>): PresentError {
   return (ctx, { actionUrl, status, message }) => {
     if (status === 401) return seeOther(ctx, signInPath);
     if (ctx.accepts(['html', 'json']) === 'json') {

@@ -40,8 +40,6 @@ const freshMs = 5 * 60_000;
 
 const cookiePattern = /^(\w{26})\.([\w-]{43})\.(\d{13}\.[\w-]{43})$/;
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 export function createSessions({ config, eventStore, runtime }: Dependencies) {
   const { baseUrl, linkKeys, passkeysRequired } = config;
   const cookie = createCookie(baseUrl, 'console', '/console');

@@ -1,7 +1,7 @@
 /** Erases the personal data of a payment or of an unmatched result, after staff have confirmed it. */
 import { type HeldKeys, isHolding } from '@ledger/personal-data/sealed.ts';
 import { type Context, HttpProblem } from '../../server/context.ts';
-import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
+import { loadRequested } from '../../server/load-history.ts';
 import type { FormPage } from '../frame/form-page.ts';
 import { leadTo, type PageDependencies, staffCause } from '../frame/page.ts';
 import { paymentsPath } from './search.ts';
@@ -20,8 +20,7 @@ type ToErase = {
 type Find = (ctx: Context, dependencies: PageDependencies) => Promise<ToErase>;
 
 const findPaymentToErase: Find = async (ctx, { eventStore }) => {
-  const { payment } = await loadHistory(ctx, eventStore);
-  if (!payment) throw noSuchPayment();
+  const { payment } = await loadRequested(ctx, eventStore);
   const { transactionId, reference } = payment.request;
   const path = `${paymentsPath}/${transactionId}`;
   return { subject: transactionId, reference, path, personalData: payment.personalData };

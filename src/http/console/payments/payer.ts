@@ -1,22 +1,20 @@
 /** What concerns the payer: who pays and for what, the notes of staff, and the payer's receipt. */
 import { derivedId } from '@ledger/kernel/derived-id.ts';
 import { v5 as uuidV5 } from 'uuid';
-import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { type OpenPayment, openPayment } from '../../../events/open-payment.ts';
 import { paymentStream } from '../../../events/payment.ts';
 import type { StaffNote } from '../../../events/personal-data.ts';
 import { createLinks } from '../../../receipts/payment-links.ts';
 import { withheldText } from '../../../receipts/texts.ts';
-import { HttpProblem, languageOf, seeOther } from '../../server/context.ts';
-import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
+import { languageOf, seeOther } from '../../server/context.ts';
+import { loadRequested } from '../../server/load-history.ts';
 import { readForm, readNote } from '../frame/forms-and-lists.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { actorNames } from '../frame/session.ts';
 import { paymentsPath } from './search.ts';
 
 export const showPayer: Page = async (ctx, { eventStore, personalData, recordAccess, show }) => {
-  const { entries, events, payment: loaded } = await loadHistory(ctx, eventStore);
-  if (!loaded) throw new HttpProblem(404, 'This payment does not say who pays');
+  const { entries, events, payment: loaded } = await loadRequested(ctx, eventStore);
   const { transactionId } = loaded.request;
   const notes = events.flatMap((event, index) =>
     event?.type === 'StaffNoteAdded' ? { ...event.data, by: entries[index]?.actor ?? null } : [],
@@ -46,7 +44,6 @@ export const showPayer: Page = async (ctx, { eventStore, personalData, recordAcc
 /** A note counts as sent twice if text, author and the number of events on their page are the same. */
 export const addNote: Page = async (ctx, { config, execute, runtime }) => {
   const { id = '' } = ctx.params;
-  if (!transactionIdPattern.test(id)) throw noSuchPayment();
   const { note: typed, events = '' } = readForm(ctx);
   const note = readNote('note', typed);
   const command = { type: 'AddNote', at: runtime.now().toISOString(), note } as const;
@@ -60,8 +57,7 @@ export const addNote: Page = async (ctx, { config, execute, runtime }) => {
 export const openReceipt =
   (name: 'receipt' | 'download'): Page =>
   async (ctx, { config, eventStore, recordAccess, runtime }) => {
-    const { payment } = await loadHistory(ctx, eventStore);
-    if (!payment) throw noSuchPayment();
+    const { payment } = await loadRequested(ctx, eventStore);
     const { channel, transactionId } = payment.request;
     await recordAccess(ctx, { what: 'payer', transactionId, detail: 'receipt' });
     const endsAtMs = runtime.now().getTime() + 60 * 60_000;

@@ -7,8 +7,8 @@ import { phrase } from '../../../common/phrases.ts';
 import { type Charge, chargesOf } from '../../../events/charges.ts';
 import { paymentStream, type RequestedPayment, requestedIn } from '../../../events/payment.ts';
 import { texts } from '../../../receipts/texts.ts';
-import { type Context, HttpProblem, languageOf } from '../../server/context.ts';
-import { loadHistory, noSuchPayment } from '../../server/load-history.ts';
+import { type Context, languageOf } from '../../server/context.ts';
+import { loadRequested } from '../../server/load-history.ts';
 import { effectOf, isConfirmed } from '../frame/confirm.ts';
 import type { FormPage } from '../frame/form-page.ts';
 import { type Fields, readNote } from '../frame/forms-and-lists.ts';
@@ -18,8 +18,7 @@ import { paymentsPath } from './search.ts';
 export const refund: FormPage = {
   template: 'payments/refund.njk',
   async model(ctx, { eventStore }, typed) {
-    const { payment } = await loadHistory(ctx, eventStore);
-    if (!payment) throw noSuchPayment();
+    const { payment } = await loadRequested(ctx, eventStore);
     const charges = chargesOf(payment).filter(({ leftSen }) => leftSen > 0);
     return {
       title: titleOf(ctx, payment),
@@ -33,8 +32,7 @@ export const refund: FormPage = {
     };
   },
   async submit(ctx, dependencies, form) {
-    const { events: past, head, payment } = await loadHistory(ctx, dependencies.eventStore);
-    if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
+    const { events: past, head, payment } = await loadRequested(ctx, dependencies.eventStore);
     const { merchant, transactionId } = payment.request;
     const action = { kind: 'refund', ...readRefund(form) } as const;
     const command = { type: 'TakeAction', action, ...actingFor(ctx, dependencies, merchant) } as const;

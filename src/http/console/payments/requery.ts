@@ -1,13 +1,11 @@
 /** POST /console/payments/{id}/requery: asks the registry for the status of a payment, and records it. */
 import { askRegistry } from '../../server/ask-registry.ts';
-import { HttpProblem } from '../../server/context.ts';
-import { loadHistory } from '../../server/load-history.ts';
+import { loadRequested } from '../../server/load-history.ts';
 import { leadTo, type Page, staffCause } from '../frame/page.ts';
 import { paymentsPath } from './search.ts';
 
 export const requery: Page = async (ctx, { eventStore, recordAnswer, registry, runtime }) => {
-  const { head, payment } = await loadHistory(ctx, eventStore);
-  if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
+  const { head, payment } = await loadRequested(ctx, eventStore);
   const { request } = payment;
   const { channel, transactionId } = request;
   const given = () => ({ at: runtime.now().toISOString(), cause: staffCause(ctx), from: head });

@@ -1,5 +1,6 @@
 /** /console/payments: finds payments by what people read out, by a filter, or by payer. */
 import { readPage } from '@ledger/postgres/listing.ts';
+import type { Knex } from 'knex';
 import lists from '../../../../content/tables/lists.json' with { type: 'json' };
 import { transactionIdPattern } from '../../../commands/transaction-id.ts';
 import { paymentModes } from '../../../common/payment-modes.ts';
@@ -17,7 +18,7 @@ import {
   readQuery,
   readText,
 } from '../frame/forms-and-lists.ts';
-import { type List, readAmounts, readDays, readList, rowsFor } from '../frame/list.ts';
+import { readAmounts, readDays, readList, rowsFor } from '../frame/list.ts';
 import type { Page, PageDependencies } from '../frame/page.ts';
 import type { StaffContext } from '../frame/session.ts';
 import { texts } from '../texts.ts';
@@ -26,21 +27,8 @@ export const paymentsPath = '/console/payments';
 const maxPayerLength = 500;
 const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
-/** The list that the fields of the form ask for. */
-export function paymentList(typed: Fields): List {
-  const { fields, filter } = readFilter(typed, []);
-  return listOf(fields, filter);
-}
-
-const listOf = (fields: List['fields'], filter: PaymentFilter): List => ({
-  listing: lists.payments,
-  path: paymentsPath,
-  fields,
-  all: (db) => paymentsOf(db, filter),
-});
-
-/** With tokens, it finds only the payments of a payer. */
-function readFilter(typed: Fields, searchTokens: readonly string[][]) {
+/** The list that the fields of the form ask for; with tokens, of the payments of a payer alone. */
+export function paymentList(typed: Fields, searchTokens: readonly string[][] = []) {
   const [days, { amounts, fields: limits }] = [readDays(typed), readAmounts(typed)];
   const fields = {
     q: readText(typed.q),
@@ -54,7 +42,8 @@ function readFilter(typed: Fields, searchTokens: readonly string[][]) {
   const { by, merchant: merchantCode, mode, q: named, status } = fields;
   const when = { [by ?? 'requested']: days.span };
   const filter: PaymentFilter = { named, merchantCode, status, mode, ...when, amounts, searchTokens };
-  return { fields, filter };
+  const all = (db: Knex) => paymentsOf(db, filter);
+  return { listing: lists.payments, path: paymentsPath, fields, filter, all };
 }
 
 export const showPayments: Page = async (ctx, dependencies) => {
@@ -108,9 +97,9 @@ async function showFound(
 ): Promise<void> {
   const { askReadModels, db, personalData } = dependencies;
   const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
-  const { fields, filter } = readFilter(typed, tokens);
-  const [found] = await askReadModels(ctx, [narrowed(db, filter)], notSearchable);
-  const list = listOf(fields, found);
+  const asked = paymentList(typed, tokens);
+  const [found] = await askReadModels(ctx, [narrowed(db, asked.filter)], notSearchable);
+  const list = { ...asked, all: () => paymentsOf(db, found) };
   await dependencies.show(ctx, 'payments/payments.njk', {
     isPayments: true,
     merchants: merchantsFor(ctx, dependencies.config.merchants),
