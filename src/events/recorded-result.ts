@@ -166,6 +166,10 @@ export const wasTakenOut = ({ resolved, role }: Pick<RecordedResult, 'resolved' 
   resolved?.resolution === 'superseded' ||
   (resolved?.resolution === 'explained' && (role === 'amountMismatch' || role === 'duplicate'));
 
+/** Null for an amount that is unreadable or not in MYR. */
+export const ringgitOf = (result: Pick<PaymentResult, 'amountSen' | 'currency'>) =>
+  isRinggit(result.currency) ? result.amountSen : null;
+
 export function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
   return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }

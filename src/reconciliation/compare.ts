@@ -40,11 +40,7 @@ export function compareRecords(
   ];
 }
 
-function compareOwn(
-  records: readonly ExportRecord[],
-  payment: RequestedPayment,
-  source: ExportSource,
-): Verdict[] {
+function compareOwn(records: readonly ExportRecord[], payment: RequestedPayment, source: ExportSource) {
   const { pairs, uncovered } = pairUp(records, payment);
   const unknown = pairs.filter(
     ({ ours, record }) => record.status === 'succeeded' && ours?.result.outcome !== 'succeeded',
