@@ -6,7 +6,7 @@ import { openAttempts, openPendings } from '../events/requery-schedule.ts';
 import { afterEvents } from './decider.ts';
 import { type Report, recorded } from './payment-result.ts';
 import { setInMotion } from './planned-deliveries.ts';
-import { inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
+import { chargesOfAttempt, inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
 
 /**
  * What to record in place of an event that `recordGatewayResult` has decided. A failure of an attempt that is still open
@@ -19,9 +19,10 @@ export function endingOnly(event: PaymentEvent, state: RequestedPayment): Paymen
   if (result.outcome !== 'failed') return [event];
   if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === orderNo))
     return isPendingOtherwise(orderNo, result, state) ? [] : [{ type: 'AttemptEnded', data }];
-  const isRepeat = state.results.some(
-    ({ role, sellerOrderNo }) => role === 'ended' && sellerOrderNo === orderNo,
-  );
+  // At another time, the bank may have taken back what it charged after all.
+  const mayBeReversal = result.paidAt !== null && chargesOfAttempt(result, state).length > 0;
+  const ends = state.results.filter((each) => each.role === 'ended' && each.sellerOrderNo === orderNo);
+  const isRepeat = ends.some(({ paidAt }) => !mayBeReversal || paidAt === result.paidAt);
   return isRepeat ? [] : [event];
 }
 

@@ -198,13 +198,10 @@ const eventOf = {
   failed: 'PaymentFailed',
   cancelled: 'PaymentCancelled',
   pending: 'PaymentPending',
-} as const satisfies Record<Exclude<Outcome, 'succeeded'>, PaymentEvent['type']>;
+} as const satisfies Record<Unpaid, PaymentEvent['type']>;
+type Unpaid = Exclude<Outcome, 'succeeded'>;
 
-function recordOther(
-  command: Report,
-  outcome: keyof typeof eventOf,
-  state: RequestedPayment,
-): readonly PaymentEvent[] {
+function recordOther(command: Report, outcome: Unpaid, state: RequestedPayment): readonly PaymentEvent[] {
   const { result } = command;
   if (isRepeat(result, state)) return [];
   const data = recorded(command, state);
@@ -214,11 +211,7 @@ function recordOther(
 }
 
 /** The outcome that a result other than a success contradicts, or null when the result sets the payment's status. */
-function contradicted(
-  outcome: keyof typeof eventOf,
-  result: PaymentResult,
-  state: RequestedPayment,
-): Outcome | null {
+function contradicted(outcome: Unpaid, result: PaymentResult, state: RequestedPayment): Outcome | null {
   // Before a cancellation: the registry's failures of a cancelled attempt are no news, unless it was charged after all.
   const charges = chargesOfAttempt(result, state);
   if (charges.some(isInBooks)) return 'succeeded';

@@ -1,11 +1,12 @@
 /** What the transaction registry's answer does to a payment, or its failure to answer. */
 import type { Channel, PaymentEvent, RequestedPayment } from '../events/payment.ts';
-import type { RegistryAnswer, RegistryFault } from '../events/payment-result.ts';
+import type { RegistryAnswer, RegistryFault, ReportedResult } from '../events/payment-result.ts';
 import type { CountedAnswers } from '../events/requery.ts';
 import { attemptsAtTheirEnd } from '../events/requery-schedule.ts';
 import { endAttempts, endingOnly } from './attempt-end.ts';
 import { afterEvents } from './decider.ts';
 import { type Report, recordGatewayResult } from './payment-result.ts';
+import { isInBooks, successesOfTransaction } from './same-money.ts';
 
 export type RecordRequery = {
   type: 'RecordRequery';
@@ -22,18 +23,19 @@ export type RecordRequery = {
 const sameAnswerMs = 60_000;
 
 /**
- * Each result in the answer is decided like one from the gateway, and each other failure ends its attempt. An attempt
- * that is asked about for the last time and stays open is left to staff. Returns `[]` if the answer is the same as the
- * last one: it is then counted (record-answer.ts).
+ * Each result in the answer is decided like one from the gateway, and each other failure ends its attempt unless it may
+ * have taken back a charge. An attempt that is asked about for the last time and stays open is left to staff. Returns
+ * `[]` if the answer is the same as the last one: it is then counted (record-answer.ts).
  */
 export function recordRequery(command: RecordRequery, state: RequestedPayment): readonly PaymentEvent[] {
   const { answer, at } = command;
   const counted = unrecorded(command, state);
-  if (answer === null) return counted ? [repeated(counted)] : [];
+  const before = counted ? [repeated(counted)] : [];
+  if (answer === null) return before;
 
   const given = { at, source: 'requery', verified: true } as const;
   const { results, others } = 'fault' in answer ? { results: [], others: [] } : answer;
-  const decided = decideResults(given, results, state);
+  const decided = decideResults(given, [...results, ...takenBack(others, state)], state);
   const ended = endAttempts(given, { results, others }, afterEvents(state, decided));
   const unknown = attemptsAtTheirEnd(afterEvents(state, [...decided, ...ended]), at).map(
     ({ sellerOrderNo: orderNo }): PaymentEvent => ({ type: 'AttemptOutcomeUnknown', data: { at, orderNo } }),
@@ -47,7 +49,6 @@ export function recordRequery(command: RecordRequery, state: RequestedPayment): 
   const isAnswered = decided.some(({ type }) => type !== 'AttemptEnded');
   if (isRepeat && !isAnswered)
     return [repeated({ status, at, count: (counted?.count ?? 0) + 1 }), ...changes];
-  const before = counted ? [repeated(counted)] : [];
   return isAnswered ? [...before, ...changes] : [...before, answered(at, answer), ...changes];
 }
 
@@ -82,6 +83,16 @@ function decideResults(
     news.push(...events.flatMap((event) => endingOnly(event, known)).filter(isNews));
   }
   return news;
+}
+
+/** The failures, each at a later time, of charges that the books have: the bank may have taken these back. */
+function takenBack(others: RegistryAnswer['others'], state: RequestedPayment): ReportedResult[] {
+  return others.flatMap(({ status, ...record }) => {
+    const failure = { ...record, outcome: 'failed' } as const;
+    const charges = successesOfTransaction(state, failure).filter(isInBooks);
+    const isLater = charges.some(({ paidAt }) => (paidAt ?? '') < (record.paidAt ?? ''));
+    return status === 'failed' && isLater ? [failure] : [];
+  });
 }
 
 /** A registry that lags behind the gateway, or reports a cancellation as a failure, contradicts nothing. */

@@ -79,7 +79,7 @@ export function correctOrders(
 /**
  * Whether the result was recorded before. If its attempt has succeeded or become pending since, an equal result from
  * before then is a repeat only if it has the same time. With another time it may be a reversal, also where staff have
- * explained an earlier one, or the end of what is pending; without a time it ends what is pending.
+ * resolved an earlier one, or the end of what is pending; without a time it ends what is pending.
  */
 export function isRepeat(result: PaymentResult, state: RequestedPayment): boolean {
   const from = reopenedAt(result, state);
@@ -89,8 +89,9 @@ export function isRepeat(result: PaymentResult, state: RequestedPayment): boolea
   return state.results.some((earlier, index) => {
     if (earlier.role === 'ended' || earlier.outcome !== result.outcome) return false;
     if (!isSameAttempt(earlier, result, state)) return false;
-    if (index >= from) return !mayBeReversal || !differ(earlier.paidAt ?? '', result.paidAt ?? '');
-    return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
+    if (index < from) return earlier.paidAt === result.paidAt && (result.paidAt !== null || isPaid);
+    if (!mayBeReversal || result.paidAt === null || earlier.paidAt === result.paidAt) return true;
+    return earlier.paidAt === null && earlier.role === 'contradiction' && earlier.resolved === null;
   });
 }
 

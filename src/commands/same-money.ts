@@ -1,7 +1,7 @@
 /** Which recorded successes report the same money as a new one: content/docs/payment-states.md has the rules. */
 import type { PaymentEvent, RequestedPayment } from '../events/payment.ts';
 import type { PaymentResult, Source } from '../events/payment-result.ts';
-import { differ, isSameAmount, type RecordedResult } from '../events/recorded-result.ts';
+import { differ, isSameAmount, type RecordedResult, wasTakenOut } from '../events/recorded-result.ts';
 
 type Report = { source: Source; result: PaymentResult };
 
@@ -79,9 +79,10 @@ function certaintyOf(earlier: RecordedResult, { source, result }: Report): 0 | 1
   const isOneForm = (earlier.source === 'requery') === (source === 'requery');
   if (isOneForm && differ(earlier.receiptNo, result.receiptNo)) return 0;
   const named = earlier.isOrderInferred ? '' : earlier.sellerOrderNo;
-  // The money of a superseded success is that of a later report: no other money may be taken for it.
-  if (named === '' || result.sellerOrderNo === '') return isSuperseded(earlier) ? 0 : 1;
-  return named === result.sellerOrderNo ? 2 : 0;
+  if (named !== '' && result.sellerOrderNo !== '') return named === result.sellerOrderNo ? 2 : 0;
+  // A superseded success has its money in another one; and what staff have explained away is not what a report names.
+  const namesNothing = other === '' && result.sellerOrderNo === '';
+  return (namesNothing ? isSuperseded : wasTakenOut)(earlier) ? 0 : 1;
 }
 
 const isSuperseded = ({ resolved }: RecordedResult) => resolved?.resolution === 'superseded';

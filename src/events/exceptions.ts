@@ -1,9 +1,9 @@
 /** The results of a payment that staff have to resolve, because they do not agree with its status or its amount. */
-import { isRinggit, type Sen } from '../common/money.ts';
+import type { Sen } from '../common/money.ts';
 import { outstandingSen } from './adjustments.ts';
 import { chargeContradictedBy } from './charges.ts';
 import type { RequestedPayment } from './payment.ts';
-import type { RecordedResult, Resolution } from './recorded-result.ts';
+import { type RecordedResult, type Resolution, ringgitOf } from './recorded-result.ts';
 
 export const exceptionKinds = ['contradiction', 'amountMismatch', 'duplicate', 'lateSuccess'] as const;
 export type ExceptionKind = (typeof exceptionKinds)[number];
@@ -13,11 +13,9 @@ export function exceptionsOf(payment: RequestedPayment) {
   return payment.results.flatMap((result, index) => {
     const kind = exceptionKindOf(payment, result);
     if (kind === null) return [];
-    const { at, currency, resolved } = result;
-    /** What the result reported; null if it was unreadable or not in ringgit. */
-    const amountSen = isRinggit(currency) ? result.amountSen : null;
+    const { at, resolved } = result;
     // `resultNo` is the number of the payment's recorded result, counted from 1.
-    return [{ resultNo: index + 1, kind, at, amountSen, resolved }];
+    return [{ resultNo: index + 1, kind, at, amountSen: ringgitOf(result), resolved }];
   });
 }
 
@@ -50,8 +48,9 @@ export function resolutionsFor(
  * that each item is paid in full: less than all items cannot be credited there.
  */
 export function creditableSen(payment: RequestedPayment, resultNo: number): Sen | null {
-  const { amountSen, currency } = payment.results[resultNo - 1] ?? { amountSen: null, currency: '' };
-  if (!amountSen || !isRinggit(currency)) return null;
+  const result = payment.results[resultNo - 1];
+  const amountSen = result && ringgitOf(result);
+  if (!amountSen) return null;
   const isEnough = payment.request.channel === 'generic' || amountSen >= outstandingSen(payment);
   return isEnough || payment.status === 'succeeded' ? amountSen : null;
 }

@@ -3,13 +3,13 @@
  * Which event posts what: content/docs/journal.md.
  */
 import type { EventOf } from '@ledger/kernel/structs.ts';
-import { isRinggit, type Sen } from '../common/money.ts';
+import type { Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
 import { approvalEvents } from './approvals.ts';
 import { deliveryEvents } from './deliveries.ts';
 import type { Attempt, PaymentEvent, PaymentRequested } from './payment.ts';
 import { attemptOf, orderOf, type PaymentResult } from './payment-result.ts';
-import { identified, inferenceOf, type RecordedResult, withChanged } from './recorded-result.ts';
+import { identified, inferenceOf, type RecordedResult, ringgitOf, withChanged } from './recorded-result.ts';
 import { requeryEvents } from './requery.ts';
 
 type Method = PaymentMode | 'unknown';
@@ -161,7 +161,7 @@ function pay(
 function toSuspense(books: Books, data: Suspended, kind: 'mismatch' | 'duplicate'): Entered {
   const { at, result } = data;
   const next = withResult(books, data);
-  const amountSen = isRinggit(result.currency) ? result.amountSen : null;
+  const amountSen = ringgitOf(result);
   if (!amountSen) return { books: next, entry: null };
   const gateway: Account = `gateway:${methodOf(books, data)}`;
   const suspense: SuspenseAccount = `suspense:${kind}`;

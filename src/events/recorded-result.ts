@@ -161,6 +161,15 @@ const namesBoth = ({ gatewayTransactionId, sellerOrderNo }: Named) =>
 const isWhole = (result: Named & Pick<RecordedResult, 'isOrderInferred'>) =>
   namesBoth(result) && !result.isOrderInferred;
 
+/** Whether the books no longer have the money: a later report has replaced it, or staff explained that it never was. */
+export const wasTakenOut = ({ resolved, role }: Pick<RecordedResult, 'resolved' | 'role'>): boolean =>
+  resolved?.resolution === 'superseded' ||
+  (resolved?.resolution === 'explained' && (role === 'amountMismatch' || role === 'duplicate'));
+
+/** Null for an amount that is unreadable or not in MYR. */
+export const ringgitOf = (result: Pick<PaymentResult, 'amountSen' | 'currency'>) =>
+  isRinggit(result.currency) ? result.amountSen : null;
+
 export function isSameAmount(one: PaymentResult, other: PaymentResult): boolean {
   return one.amountSen === other.amountSen && isRinggit(one.currency) === isRinggit(other.currency);
 }

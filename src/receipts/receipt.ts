@@ -1,5 +1,5 @@
 /** What a receipt says in any language: one logic for the page, the PDF and the email. */
-import { addSen, displaySen, isRinggit, type Sen } from '../common/money.ts';
+import { addSen, displaySen, type Sen } from '../common/money.ts';
 import type { PaymentMode } from '../common/payment-modes.ts';
 import { outstandingSen } from '../events/adjustments.ts';
 import { bookedModeOf, priceOf } from '../events/charges.ts';
@@ -7,7 +7,7 @@ import type { OpenPayment } from '../events/open-payment.ts';
 import { currentResult, type RequestedPayment } from '../events/payment.ts';
 import { attemptOf } from '../events/payment-result.ts';
 import { heldWrongAmounts, isClosed, type Standing, standingOf } from '../events/payment-standing.ts';
-import type { RecordedResult, Resolution } from '../events/recorded-result.ts';
+import { type RecordedResult, type Resolution, ringgitOf } from '../events/recorded-result.ts';
 import { openAttempts } from '../events/requery-schedule.ts';
 
 const cancelledBy = {
@@ -113,17 +113,11 @@ function isAwaited(payment: RequestedPayment): boolean {
 }
 
 function receivedSenOf(payment: RequestedPayment): Sen | null {
-  const held = heldWrongAmounts(payment);
+  const held = heldWrongAmounts(payment).map(ringgitOf);
   const { paidSen = 0 as Sen, status } = payment;
-  if (status === 'succeeded' || !held.every(isInRinggit)) return null;
-  const receivedSen = addSen(paidSen, ...held.map(amountOf));
+  if (status === 'succeeded' || held.includes(null)) return null;
+  const receivedSen = addSen(paidSen, ...held.map((sen) => sen ?? (0 as Sen)));
   return receivedSen === 0 ? null : receivedSen;
-}
-
-const amountOf = ({ amountSen }: RecordedResult): Sen => amountSen ?? (0 as Sen);
-
-function isInRinggit({ amountSen, currency }: RecordedResult): boolean {
-  return amountSen !== null && isRinggit(currency);
 }
 
 /** The amount as the gateway reported it, in its currency; `''` if that could not be read. */

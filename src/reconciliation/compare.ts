@@ -2,7 +2,7 @@
 import { isRinggit } from '../common/money.ts';
 import { currentResult, type Payment, type RequestedPayment, requestedIn } from '../events/payment.ts';
 import { type DiscrepancyFound, discrepancyKinds, type ExportSource } from '../events/reconciliation.ts';
-import { differ, type RecordedResult } from '../events/recorded-result.ts';
+import { differ, type RecordedResult, wasTakenOut } from '../events/recorded-result.ts';
 import type { ExportRecord } from './export-format.ts';
 
 /** `repeated` is a row that an earlier row of the file equals, or that another row of its transaction supersedes. */
@@ -40,11 +40,7 @@ export function compareRecords(
   ];
 }
 
-function compareOwn(
-  records: readonly ExportRecord[],
-  payment: RequestedPayment,
-  source: ExportSource,
-): Verdict[] {
+function compareOwn(records: readonly ExportRecord[], payment: RequestedPayment, source: ExportSource) {
   const { pairs, uncovered } = pairUp(records, payment);
   const unknown = pairs.filter(
     ({ ours, record }) => record.status === 'succeeded' && ours?.result.outcome !== 'succeeded',
@@ -175,11 +171,6 @@ function pairUp(
   );
   return { pairs, uncovered };
 }
-
-/** Whether the books no longer have the money: a later report has replaced it, or staff explained that it never was. */
-const wasTakenOut = ({ resolved, role }: RecordedResult) =>
-  resolved?.resolution === 'superseded' ||
-  (resolved?.resolution === 'explained' && (role === 'amountMismatch' || role === 'duplicate'));
 
 /** A charge that was reported again after a failure of it, or for another order, is one charge. */
 const isSameCharge = (result: RecordedResult, others: readonly RecordedResult[]) =>

@@ -56,6 +56,13 @@ const refundedLater = {
   data: { ...wrong, orderNo: orderNo(2) },
 } as PaymentEvent;
 
+const otherAmount = { ...success, amountSen: sen(700) };
+/** With the order that was inferred, as events have it since version 2. */
+const inferredOrder = (event: PaymentEvent, attempt: number): PaymentEvent =>
+  ({ ...event, data: { ...event.data, orderNo: orderNo(attempt) } }) as PaymentEvent;
+const otherWithoutIds = inferredOrder(mismatched({ ...otherAmount, ...noIds }), 1);
+const explainedWithoutIds = [start, chosen(1), otherWithoutIds, resolvedAs('explained', 1)];
+
 /** Another report has named the order of the first result. */
 const ordered = (attempt: number, gatewayTransactionId = ''): PaymentEvent => ({
   type: 'GatewayResultIdentified',
@@ -171,6 +178,36 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
     given: [start, chosen(1), mismatched({ ...success, amountSen: sen(700) }), resolvedAs('explained', 1)],
     when: record(success),
     expect: [succeeded(success)],
+  },
+
+  'explained without any id: a report that names them is of money that staff have not seen': {
+    given: explainedWithoutIds,
+    when: record(otherAmount),
+    expect: [mismatched(otherAmount)],
+  },
+  'explained without any id: the transaction alone makes it such money': {
+    given: explainedWithoutIds,
+    when: record({ ...otherAmount, ...noOrder }),
+    expect: [mismatched({ ...otherAmount, ...noOrder })],
+  },
+  'explained without any id: the same report again is known': {
+    given: explainedWithoutIds,
+    when: record({ ...otherAmount, ...noIds }),
+    expect: [],
+  },
+  'explained without any id, on a paid payment: a report that names them is another charge': {
+    given: [
+      ...[start, chosen(1), chosen(2), succeeded(success)],
+      inferredOrder(duplicated({ ...result(2, 'succeeded'), ...noIds, receiptNo: 'R2' }, 'P1'), 2),
+      resolvedAs('explained', 2),
+    ],
+    when: record(result(2, 'succeeded')),
+    expect: [duplicated(result(2, 'succeeded'), 'P1')],
+  },
+  'refunded without any id: a report that names them is of the money that went back': {
+    given: [start, chosen(1), otherWithoutIds, resolvedAs('refunded', 1)],
+    when: record(otherAmount),
+    expect: [],
   },
 
   'without any id: failed': {

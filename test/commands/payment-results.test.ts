@@ -12,6 +12,7 @@ import {
   mismatched,
   record,
   requested,
+  resolvedAs,
   result,
   resultDecider,
   sen,
@@ -30,6 +31,7 @@ const pendingAgain = result(1, 'pending', { gatewayTransactionId: 'P9' });
 const later = '2026-11-21T01:00:00.000Z';
 const late = { late: true };
 const reversal = result(1, 'failed', { paidAt: '2026-11-20T02:00:00.000Z' });
+const timelessFailure = result(1, 'failed', { paidAt: null });
 const paidAgain = result(1, 'succeeded', { paidAt: '2026-11-20T03:00:00.000Z' });
 const reversedAgain = result(1, 'failed', { paidAt: '2026-11-20T04:00:00.000Z' });
 
@@ -179,6 +181,26 @@ const cases: Record<string, Case> = {
     given: [chosen(1), succeeded(success), contradicted(reversal, 'succeeded')],
     when: { ...reversal, paidAt: null },
     expect: [],
+  },
+  'paid, then failed at no known time, which was explained: a failure at a time may be a reversal': {
+    given: [
+      chosen(1),
+      succeeded(success),
+      contradicted(timelessFailure, 'succeeded'),
+      resolvedAs('explained', 2),
+    ],
+    when: reversal,
+    expect: [contradicted(reversal, 'succeeded')],
+  },
+  'paid, then failed at no known time, which staff have yet to look at: the same with its time': {
+    given: [chosen(1), succeeded(success), contradicted(timelessFailure, 'succeeded')],
+    when: reversal,
+    expect: [],
+  },
+  'failed at no known time, then charged a wrong amount: a failure at a time may be of that charge': {
+    given: [chosen(1), applied(timelessFailure), mismatched(result(1, 'succeeded', { amountSen: sen(1) }))],
+    when: reversal,
+    expect: [contradicted(reversal, 'succeeded')],
   },
   'failed, then charged a wrong amount: a failure at a later time may be of that charge': {
     given: [

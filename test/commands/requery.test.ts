@@ -310,6 +310,36 @@ test('a failure beside a success ends its own attempt, once, and is no contradic
   t.deepEqual(decided([chosen(1), chosen(2), ...(events as PaymentEvent[])], answer), []);
 });
 
+test('an attempt that had ended and was charged after all: a failure at another time may have taken it back', (t) => {
+  const failure = other('failed', { gatewayTransactionId: 'P1', paidAt: '2026-11-20T01:02:00.000Z' });
+  const second = told('failed', { gatewayTransactionId: 'P2' });
+  const given = [chosen(1), chosen(2), applied(result(2, 'failed'))];
+  const state = [requested(), ...given].reduce(evolve, noPayment);
+  const ended = paymentDecider.decide(ask(withOthers(results(second), failure)), state) as PaymentEvent[];
+  const charged = [...given, ...ended, succeeded(result(1, 'succeeded'))];
+  t.deepEqual(decided(charged, withOthers(results(second), failure)), []);
+  t.deepEqual(decided(charged, results(told('failed', { paidAt: '2026-11-20T01:02:00.000Z' }))), []);
+  t.deepEqual(decided(charged, results(told('failed', { paidAt: null }))), []);
+  const takenBack = results(told('failed', { paidAt: '2026-11-20T02:00:00.000Z' }));
+  t.deepEqual(decided(charged, takenBack), ['GatewayResultContradicted 1']);
+});
+
+test('a failure beside a success, of a charge that is in the books and at a later time, may have taken it back', (t) => {
+  const twice = [
+    chosen(1),
+    chosen(2),
+    succeeded(result(1, 'succeeded')),
+    duplicated(result(2, 'succeeded'), 'P1'),
+  ];
+  const beside = (over: Partial<ReportedResult>) => withOthers(results(second), other('failed', over));
+  const takenBack = beside({ gatewayTransactionId: 'P1', paidAt: '2026-11-20T02:00:00.000Z' });
+  t.deepEqual(decided(twice, takenBack), ['GatewayResultContradicted 1']);
+  for (const paidAt of ['2026-11-20T01:00:00.000Z', null])
+    t.deepEqual(decided(twice, beside({ gatewayTransactionId: 'P1', paidAt })), ['RequeryAnswered']);
+  const events = paymentDecider.decide(ask(takenBack), [requested(), ...twice].reduce(evolve, noPayment));
+  t.deepEqual(decided([...twice, ...(events as PaymentEvent[])], takenBack), ['RequeryAnswered']);
+});
+
 test('a failure beside an attempt that may still succeed leaves the status as it is', (t) => {
   const attempted = withOthers(
     nothing('attempted'),
