@@ -39,7 +39,8 @@ export function createErrorAnswers({ log }: Dependencies, presenterOf: (path: st
       await next();
     } catch (error) {
       const { answer } = problemOf(error);
-      if (answer.status >= 500 && error instanceof HttpProblem)
+      const isExpected = error instanceof HttpProblem || error instanceof RegistryUnavailable;
+      if (answer.status >= 500 && isExpected)
         log.warn({ reason: error.message, requestId: ctx.state.requestId }, 'request refused');
       else if (answer.status >= 500)
         log.error({ err: error, requestId: ctx.state.requestId }, 'request failed');

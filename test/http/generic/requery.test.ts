@@ -345,6 +345,10 @@ test('a registry that cannot be asked: 502 or 504, and the failure is recorded',
     ['RequeryUnanswered', 'too_late'],
   ]);
   t.true(app.logged.every((line) => !JSON.stringify(line).includes(id)));
+  const refused = app.logged.filter(({ msg }) => msg === 'request refused');
+  t.is(refused.length, 2);
+  // Nothing is wrong here: no error, and no stack.
+  t.true(refused.every(({ level, reason, err }) => level === 40 && reason && err === undefined));
 });
 
 test('no connection to the registry: 502, even if the failure cannot be recorded', async (t) => {
