@@ -4,13 +4,8 @@ import type { History } from '../engine/history.ts';
 import { type FaultKind, type Plan, unreadableType } from '../plan.ts';
 import type { Report } from '../violations.ts';
 
-/** Errors that only say that a store or the registry is away. */
-const outages = new Set([
-  'EventStoreUnavailable',
-  'EventStoreFull',
-  'KnexTimeoutError',
-  'RegistryUnavailable',
-]);
+/** Errors that only say that a store is away. */
+const outages = new Set(['EventStoreUnavailable', 'EventStoreFull', 'KnexTimeoutError']);
 
 export function createNodeLogs({
   plan: { faults },
