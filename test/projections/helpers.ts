@@ -89,6 +89,13 @@ export async function startStores(t: ExecutionContext, postgres: Postgres) {
   return { database, db: database.db, store, eventStore: store.eventStore };
 }
 
+/** With a database that no other test has: for tests that wait long, so that they can wait at the same time. */
+export async function startStoresApart(t: ExecutionContext): Promise<Stores> {
+  // As above.
+  const { createDatabase } = await import('../support/postgres.ts');
+  return await startStores(t, await createDatabase());
+}
+
 /** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */
 export async function startStoreProcess(
   t: ExecutionContext,
