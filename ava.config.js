@@ -1,5 +1,5 @@
-// What all tests share: one PostgreSQL, started when the first test asks for it, and what Node compiles of the program,
-// kept from one process to the next.
+// What all tests share: one PostgreSQL, started when the first test asks for it, a folder for temporary files, in memory
+// where there is room, and what Node compiles of the program, kept from one process to the next.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ postgres.once('exit', () => {
   process.stderr.write('The PostgreSQL of the tests has ended.\n');
   process.exit(1);
 });
-const [postgresPort] = await once(postgres, 'message');
+const [{ port, temporary }] = await once(postgres, 'message');
 postgres.unref();
 postgres.channel.unref();
 
@@ -44,5 +44,5 @@ export default {
     '--max-semi-space-size=64',
   ],
   concurrency: 2,
-  environmentVariables: { ...cache, TEST_POSTGRES_PORT: String(postgresPort) },
+  environmentVariables: { ...cache, TEST_POSTGRES_PORT: String(port), TMPDIR: temporary },
 };

@@ -1,15 +1,17 @@
 // `ledger database grants`: each role runs with an account of its own, which may do what the role does and nothing else.
 import { randomUUID } from 'node:crypto';
-import { connectEventStore } from '@ledger/event-store/client.ts';
-import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { connectPostgres } from '@ledger/postgres/pool.ts';
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test from 'ava';
 import pg from 'pg';
 import { freePort } from '../../packages/embedded/free-port.ts';
 import { createExecuteRequest } from '../../src/commands/projection-requests.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { projectionStream } from '../../src/events/projection-requests.ts';
+import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { users } from '../../src/projections/users/projection.ts';
+import { createEraser } from '../../src/roles/eraser.ts';
+import { openStores } from '../../src/roles/stores.ts';
 import { requeryList } from '../../src/to-do/requery-list.ts';
 import {
   gatewayResult,
@@ -234,14 +236,18 @@ test('from an empty database: every role does its work with its own account, and
   t.is(erased.code, 0, erased.output);
   const open = () => query(urls.http, 'select from personal_data.erasures');
   t.is((await open()).length, 1);
+  // What the role does every minute, at once, and as if the erasure had begun longer ago.
+  await query(urls.owner, `update personal_data.erasures set begun_at = begun_at - interval '1 hour'`);
+  const stores = openStores(loadConfig(environmentOf(urls.projections, dataDir)), log);
+  t.teardown(() => stores.stop());
+  const eraser = createEraser(stores, stores.db);
+  const pass = createRetentionPass({ ...stores, ...eraser, differenceMs: () => 0, retention: null });
+  await pass(new AbortController().signal);
+  t.is((await open()).length, 0);
+  t.deepEqual(await query(urls.owner, `select from pg_namespace where nspname = 'details_rebuild'`), []);
   await start('projections');
-  await until(
-    async () =>
-      (await query(urls.owner, `select from pg_namespace where nspname = 'details_rebuild'`)).length === 0,
-  );
   // Whoever keeps the tables tries a parked stream again, since http may not.
-  const eventStore = connectEventStore({ url: server.url, log, runtime: systemRuntime });
-  t.teardown(() => eventStore.close());
+  const { eventStore } = stores;
   await append(eventStore, 'PARKED', [{ type: 'PaymentSucceeded', data: {} } as never]);
   for (const name of ['payments', 'reactor_deliveries']) {
     const parked = `select from checkpoints where name = '${name}' and parked::text <> '[]'`;

@@ -43,11 +43,17 @@ export type Database = { url: string; db: Knex };
 /** What the tests of a file connect with, by database: each new connection is a new process of PostgreSQL. */
 const connected = new Map<string, { db: Knex; election: LeaderElection }>();
 
-/** The database, with nothing of an earlier test in it; for tests that run one after the other. */
-export async function emptyDatabase({ url }: Postgres): Promise<Database> {
+/** The database, through the connections that all tests of the file share. */
+export async function connectOnce({ url }: Postgres): Promise<Database> {
   // Not imported above, because ava does not run in the child processes that import this module too.
   const { wholeFile } = await import('../support/whole-file.ts');
   const { db } = connected.get(url) ?? connect(wholeFile, url);
+  return { url, db };
+}
+
+/** The same with nothing of an earlier test in it; for tests that run one after the other. */
+export async function emptyDatabase(postgres: Postgres): Promise<Database> {
+  const { db, url } = await connectOnce(postgres);
   await db.raw(
     `do $$ declare name text; begin
        for name in select nspname from pg_namespace where nspname !~ '^pg_|^public$|^information_schema$' loop
@@ -87,6 +93,13 @@ export type Stores = Awaited<ReturnType<typeof startStores>>;
 export async function startStores(t: ExecutionContext, postgres: Postgres) {
   const [database, store] = await Promise.all([emptyDatabase(postgres), startStore(t)]);
   return { database, db: database.db, store, eventStore: store.eventStore };
+}
+
+/** With a database that no other test has: for tests that wait long, so that they can wait at the same time. */
+export async function startStoresApart(t: ExecutionContext): Promise<Stores> {
+  // As above.
+  const { createDatabase } = await import('../support/postgres.ts');
+  return await startStores(t, await createDatabase());
 }
 
 /** An event store in a process of its own; `kill` is kill -9, and a new one on the same port and file. */

@@ -11,11 +11,11 @@ import { startRole } from '../e2e/ledger.ts';
 import { signalPostgres, temporaryFolder, until } from '../embedded/helpers.ts';
 import { append, emptyDatabase, log, paymentRequested, startStore } from '../projections/helpers.ts';
 import { settingsFor } from '../support/ledger.ts';
-import { startOwnPostgres } from '../support/postgres.ts';
+import { createDatabase, startOwnPostgres } from '../support/postgres.ts';
 
 const postgres = await startOwnPostgres();
 
-test.serial('every role ends, and waits for no answer', async (t) => {
+test('every role ends, and waits for no answer', async (t) => {
   const store = await startStore(t);
   const environment = {
     ...settingsFor({ esdbUrl: store.url, databaseUrl: postgres.url }),
@@ -46,8 +46,8 @@ test.serial('every role ends, and waits for no answer', async (t) => {
   t.deepEqual(await stops, [0, 0, 0], running.map((role) => role.output()).join('\n'));
 });
 
-test.serial('the process of a rebuild that does not stop when it is asked to is killed', async (t) => {
-  const { url: databaseUrl } = await emptyDatabase(postgres);
+test('the process of a rebuild that does not stop when it is asked to is killed', async (t) => {
+  const { url: databaseUrl } = await createDatabase();
   const stopping = new AbortController();
   let begun: ChildProcess | undefined;
   const onChild = (message: unknown) => {

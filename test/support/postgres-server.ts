@@ -1,9 +1,9 @@
-// One PostgreSQL for one run of the tests: ava.config.js forks this program, which sends it a port of 127.0.0.1. Whoever
-// connects there and asks for a database is answered with the address of an empty one; who asks for a cluster, with the
-// folder of one that has never been started, to be copied. Each is made for the first who asks. PostgreSQL is stopped
-// and all files are deleted when the process of the run is gone.
+// One PostgreSQL and one folder of temporary files for one run of the tests: ava.config.js forks this program, which sends
+// it the folder and a port of 127.0.0.1. Whoever connects there and asks for a database is answered with the address of an
+// empty one; who asks for a cluster, with the folder of one that has never been started, to be copied. Each is made for the
+// first who asks. PostgreSQL is stopped and all files are deleted when the process of the run is gone.
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const settings = {
   max_connections: '200',
 };
 
-/** What the databases of a run fill, five times. */
+/** What the databases and data folders of a run fill, about three times. */
 const fewestFreeBytes = 4 * 2 ** 30;
 
 const runEnded = new AbortController();
@@ -31,6 +31,10 @@ process.on('disconnect', () => runEnded.abort());
 process.on('SIGINT', () => undefined);
 
 const folder = await mkdtemp(join(await inMemory('/dev/shm', tmpdir()), 'ledger-tests-'));
+/** Other accounts, as which tests run programs, come to it too. */
+const temporary = join(folder, 'temporary');
+await mkdir(temporary);
+await Promise.all([chmod(folder, 0o711), chmod(temporary, 0o1777)]);
 let starting: ReturnType<typeof startPostgres> | undefined;
 let making: ReturnType<typeof makeCluster> | undefined;
 let databases = 0;
@@ -57,7 +61,7 @@ const server = createServer({ allowHalfOpen: true }, async (socket) => {
   }
 }).listen(0, '127.0.0.1');
 await once(server, 'listening');
-process.send?.((server.address() as AddressInfo).port);
+process.send?.({ port: (server.address() as AddressInfo).port, temporary });
 
 if (!runEnded.signal.aborted) await once(runEnded.signal, 'abort');
 const postgres = await starting?.catch(() => undefined);

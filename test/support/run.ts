@@ -4,7 +4,7 @@
 // it finds ends the run.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -66,25 +66,31 @@ const fileOf = (name: string): string => `test/${name}.test.ts`;
 const filesOf = (pattern: string): string[] => globSync(pattern, { cwd: root }).toSorted();
 const shared = `${root}test/shared/`;
 const claims = mkdtempSync(join(tmpdir(), 'ledger-test-claims-'));
-const stacks = longestFirst(filesOf('test/{e2e,fuzz}/**/*.test.ts'));
-const others = longestFirst(filesOf('test/**/*.test.ts').filter((file) => !stacks.includes(file)));
-const all = [...stacks, ...others];
-/** These wait more than they work. One process begins with them; if several did, the cores would be idle. */
+/**
+ * These wait more than they work. One process begins with them, and the others come to them last: while several wait, the
+ * cores would be idle.
+ */
 const waiting = [
-  ...['cli/database', 'roles/frozen-postgres', 'cli/stores', 'projections/runtime/run'],
-  ...['postgres/leader-election', 'reactors/deliveries/worker', 'roles/lifecycle'],
+  ...['http/api/health', 'projections/rebuild/rebuild', 'roles/frozen-postgres', 'cli/stores'],
+  ...['postgres/leader-election', 'reactors/deliveries/list-and-log', 'audit/seals/sealer'],
+  ...['projections/runtime/run', 'roles/lifecycle', 'projections/runtime/parking', 'event-store/grpc-faults'],
+  ...['postgres/notifications', 'reactors/deliveries/worker'],
 ]
   .map(fileOf)
-  .filter((file) => others.includes(file));
+  .filter((file) => existsSync(join(root, file)));
+const stacks = longestFirst(filesOf('test/{e2e,fuzz}/**/*.test.ts'));
+const isOther = (file: string) => !stacks.includes(file) && !waiting.includes(file);
+const others = [...longestFirst(filesOf('test/**/*.test.ts').filter(isOther)), ...waiting];
+const all = [...stacks, ...others];
 
 /** Begins with those that take longer than 20 seconds: at the end, the others would wait for them. */
 function longestFirst(files: string[]): string[] {
   const long = [
     ...['e2e/deployment', 'e2e/browser', 'e2e/serve', 'e2e/alerts'],
     ...['e2e/rolling', 'e2e/postgres-away', 'e2e/erase', 'fuzz/fuzz'],
-    ...['audit/verify/verify', 'http/api/health', 'http/console/scope', 'docs-site/pages'],
-    ...['projections/rebuild/rebuild', 'simulation/simulation', 'conformance/conformance'],
-    ...['audit/seals/sealer', 'event-store/subscription', 'http/console/languages', 'audit/export/export'],
+    ...['audit/verify/verify', 'http/console/scope', 'docs-site/pages', 'simulation/simulation'],
+    ...['cli/database', 'conformance/conformance', 'event-store/subscription', 'http/console/languages'],
+    ...['audit/export/export', 'http/server/rate-limits'],
     ...['embedded/eventstore/durability', 'embedded/eventstore/append', 'embedded/postgres', 'run'],
   ].map(fileOf);
   return [...long.filter((file) => files.includes(file)), ...files.filter((file) => !long.includes(file))];

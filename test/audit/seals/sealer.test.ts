@@ -304,55 +304,49 @@ test.serial(
   },
 );
 
-test.serial(
-  'a log that does not agree with its last seal is not sealed, and an error is logged',
-  async (t) => {
-    const { eventStore } = await startStore(t);
-    await addPayments(eventStore, 1, 3);
-    await sealUpTo(t, eventStore, 3);
-    // Sealed elsewhere: this log has other events than that seal counted.
-    const other = await startStore(t);
-    const [seal] = await eventStore.load(sealsStream);
-    await eventStore.close();
-    await addPayments(other.eventStore, 4, 8);
-    if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
-    const { logged, stop } = await runSealer(t, other.eventStore);
-    await until(() => logged.length > 0);
-    await stop();
-    t.like(logged[0], {
-      level: 50,
-      reason: 'The log does not agree with seal 0',
-      msg: 'the log is not sealed any more',
-    });
-    t.deepEqual(await sealed(other.eventStore), [3]);
-  },
-);
+test('a log that does not agree with its last seal is not sealed, and an error is logged', async (t) => {
+  const { eventStore } = await startStore(t);
+  await addPayments(eventStore, 1, 3);
+  await sealUpTo(t, eventStore, 3);
+  // Sealed elsewhere: this log has other events than that seal counted.
+  const other = await startStore(t);
+  const [seal] = await eventStore.load(sealsStream);
+  await eventStore.close();
+  await addPayments(other.eventStore, 4, 8);
+  if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
+  const { logged, stop } = await runSealer(t, other.eventStore);
+  await until(() => logged.length > 0);
+  await stop();
+  t.like(logged[0], {
+    level: 50,
+    reason: 'The log does not agree with seal 0',
+    msg: 'the log is not sealed any more',
+  });
+  t.deepEqual(await sealed(other.eventStore), [3]);
+});
 
-test.serial(
-  'a log that ends before its last seal is not sealed; once it is whole, nothing is refused',
-  async (t) => {
-    const { eventStore } = await startStore(t);
-    await addPayments(eventStore, 1, 3);
-    await sealUpTo(t, eventStore, 3);
-    const [seal] = await eventStore.load(sealsStream);
-    const payments = await Promise.all([1, 2, 3].map((no) => eventStore.load(paymentStream(paymentId(no)))));
-    await eventStore.close();
-    const other = await startStore(t);
-    const copy = async ([event]: (typeof payments)[number]) =>
-      event && (await other.eventStore.append(event.streamName, [event], 'no_stream'));
-    for (const payment of payments.slice(0, 2)) await copy(payment);
-    if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
-    const place = await freshSealing(t);
-    const { logged, stop } = await runSealer(t, other.eventStore, { place });
-    await until(() => logged.length > 0);
-    t.is(logged[0]?.reason, 'The log does not agree with seal 0');
-    await until(() => sealingRefused(place.db));
-    await stop();
-    for (const payment of payments.slice(2)) await copy(payment);
-    await runSealer(t, other.eventStore, { place });
-    t.true(await until(async () => (await sealingRefused(place.db)) === null));
-  },
-);
+test('a log that ends before its last seal is not sealed; once it is whole, nothing is refused', async (t) => {
+  const { eventStore } = await startStore(t);
+  await addPayments(eventStore, 1, 3);
+  await sealUpTo(t, eventStore, 3);
+  const [seal] = await eventStore.load(sealsStream);
+  const payments = await Promise.all([1, 2, 3].map((no) => eventStore.load(paymentStream(paymentId(no)))));
+  await eventStore.close();
+  const other = await startStore(t);
+  const copy = async ([event]: (typeof payments)[number]) =>
+    event && (await other.eventStore.append(event.streamName, [event], 'no_stream'));
+  for (const payment of payments.slice(0, 2)) await copy(payment);
+  if (seal) await other.eventStore.append(sealsStream, [seal], 'no_stream');
+  const place = await freshSealing(t);
+  const { logged, stop } = await runSealer(t, other.eventStore, { place });
+  await until(() => logged.length > 0);
+  t.is(logged[0]?.reason, 'The log does not agree with seal 0');
+  await until(() => sealingRefused(place.db));
+  await stop();
+  for (const payment of payments.slice(2)) await copy(payment);
+  await runSealer(t, other.eventStore, { place });
+  t.true(await until(async () => (await sealingRefused(place.db)) === null));
+});
 
 test.serial(
   'in a copy of the log with other positions, sealing continues and everything verifies',
@@ -417,46 +411,43 @@ test.serial('while it runs, a key hands over to the next, and each counts only i
   );
 });
 
-test.serial(
-  'a change of keys without a hand-over is refused, unless staff say that the key is lost',
-  async (t) => {
-    const { eventStore } = await startStore(t);
-    const place = await freshSealing(t);
-    await addPayments(eventStore, 1, 4);
-    await sealUpTo(t, eventStore, 4, { place });
-    await addPayments(eventStore, 5, 5);
-    const reasonWith = async (keys: SealKeys) => {
-      const { logged, stop } = await runSealer(t, eventStore, { place, keys });
-      await until(() => logged.length > 0);
-      await stop();
-      t.is(await sealingRefused(place.db), logged[0]?.reason ?? '');
-      return logged[0]?.reason;
-    };
-    const missing = 'Seal 1 was signed with another key than SEAL_KEY, and SEAL_KEY_PREVIOUS is not that key';
-    t.is(await reasonWith({ current: otherKey, previous: null }), missing);
-    t.is(await reasonWith({ current: otherKey, previous: third }), missing);
-    const lost = { name: 'SEAL_KEY', key: otherKey.publicKey, others: null };
-    const { signal } = new AbortController();
-    await assertKey(lost, { eventStore, runtime: testRuntime(), signal });
-    const logged = await sealUpTo(t, eventStore, 6, { place, signer: otherKey });
-    t.like(logged, [{ msg: 'another key seals from now on', isHandedOver: false }]);
-    t.is(
-      await reasonWith({ current: third, previous: null }),
-      missing.replace('1', '2'),
-      'they named the other',
-    );
-    t.regex(
-      (await verdictOn(eventStore)).first('keys of seals') ?? '',
-      /^Seal 2 was signed with another key, to which the key before did not hand over$/,
-    );
-    const both = [key, otherKey].map(({ publicKey }) => forAll(publicKey));
-    t.deepEqual((await verdictOn(eventStore, both)).found, []);
-    t.is(
-      await reasonWith({ current: key, previous: otherKey }),
-      'SEAL_KEY has handed over to another key and must not sign again',
-    );
-  },
-);
+test('a change of keys without a hand-over is refused, unless staff say that the key is lost', async (t) => {
+  const { eventStore } = await startStore(t);
+  const place = await freshSealing(t);
+  await addPayments(eventStore, 1, 4);
+  await sealUpTo(t, eventStore, 4, { place });
+  await addPayments(eventStore, 5, 5);
+  const reasonWith = async (keys: SealKeys) => {
+    const { logged, stop } = await runSealer(t, eventStore, { place, keys });
+    await until(() => logged.length > 0);
+    await stop();
+    t.is(await sealingRefused(place.db), logged[0]?.reason ?? '');
+    return logged[0]?.reason;
+  };
+  const missing = 'Seal 1 was signed with another key than SEAL_KEY, and SEAL_KEY_PREVIOUS is not that key';
+  t.is(await reasonWith({ current: otherKey, previous: null }), missing);
+  t.is(await reasonWith({ current: otherKey, previous: third }), missing);
+  const lost = { name: 'SEAL_KEY', key: otherKey.publicKey, others: null };
+  const { signal } = new AbortController();
+  await assertKey(lost, { eventStore, runtime: testRuntime(), signal });
+  const logged = await sealUpTo(t, eventStore, 6, { place, signer: otherKey });
+  t.like(logged, [{ msg: 'another key seals from now on', isHandedOver: false }]);
+  t.is(
+    await reasonWith({ current: third, previous: null }),
+    missing.replace('1', '2'),
+    'they named the other',
+  );
+  t.regex(
+    (await verdictOn(eventStore)).first('keys of seals') ?? '',
+    /^Seal 2 was signed with another key, to which the key before did not hand over$/,
+  );
+  const both = [key, otherKey].map(({ publicKey }) => forAll(publicKey));
+  t.deepEqual((await verdictOn(eventStore, both)).found, []);
+  t.is(
+    await reasonWith({ current: key, previous: otherKey }),
+    'SEAL_KEY has handed over to another key and must not sign again',
+  );
+});
 
 for (const name of ['CheckpointSigned', 'CheckpointSigned.hand-over'])
   test.serial(`an old checkpoint stays valid: leaf, root and signatures never change (${name})`, (t) => {
@@ -474,7 +465,7 @@ for (const name of ['CheckpointSigned', 'CheckpointSigned.hand-over'])
         t.is(readSignedSeal({ ...stored, data: { ...stored.data, [field]: otherThan(value) } }), null, field);
   });
 
-test.serial('after the seals and the tables are lost, the log must still agree with the file', async (t) => {
+test('after the seals and the tables are lost, the log must still agree with the file', async (t) => {
   const store = await startStore(t);
   const place = await freshSealing(t);
   await addPayments(store.eventStore, 1, 4);

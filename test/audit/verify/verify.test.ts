@@ -60,13 +60,12 @@ async function verdictAfter(
   url.pathname = `/copy_${randomUUID().replaceAll('-', '')}`;
   const names = [url, template].map(({ pathname }) => pathname.slice(1));
   await admin.raw('create database ?? template ?? strategy file_copy', names);
-  const db = connectPostgres({ url: url.href, log });
-  if (sql) await db.raw(sql);
-  const { eventStore } = await tampered(t, file, edit);
   const { dataKeys } = loadConfig(settingsFor({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href }));
   const copy = openStores({ esdbUrl: 'esdb://127.0.0.1:9', databaseUrl: url.href, dataKeys }, log);
-  t.teardown(() => Promise.all([db.destroy(), copy.stop()]));
-  const { personalData } = copy;
+  t.teardown(() => copy.stop());
+  const { db, personalData } = copy;
+  if (sql) await db.raw(sql);
+  const { eventStore } = await tampered(t, file, edit);
   const edited = { eventStore, url: url.href, personalData };
   await before?.(edited);
   let monotonicMs = 0;

@@ -10,7 +10,7 @@ import type { Project } from '../../../src/events/project.ts';
 import type { Account } from '../../../src/events/user.ts';
 import { projects } from '../../../src/projections/projects/projection.ts';
 import { users } from '../../../src/projections/users/projection.ts';
-import { query, until } from '../../embedded/helpers.ts';
+import { until } from '../../embedded/helpers.ts';
 import { startServer } from '../../event-store/helpers.ts';
 import { log, type Postgres, run } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
@@ -35,13 +35,12 @@ export async function startService(
   changes: Changes = {},
   server?: Server,
 ): Promise<Service> {
-  await query(postgres.url, 'drop schema if exists users, projects cascade');
-  await query(postgres.url, 'drop table if exists checkpoints');
+  const db = connectPostgres({ url: postgres.url, log });
+  await db.raw('drop schema if exists users, projects cascade; drop table if exists checkpoints');
   const { url } = server ?? (await startServer(t));
   const runtime = testRuntime(changes.monotonicMs && { monotonicMs: changes.monotonicMs });
   const connected = connectEventStore({ url, log, runtime });
   const eventStore = server ? connected : readOnce(connected);
-  const db = connectPostgres({ url: postgres.url, log });
   const runs: Background[] = [];
   const app = await startApp(
     {

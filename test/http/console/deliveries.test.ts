@@ -233,7 +233,7 @@ test.serial('a payment that cannot be read does not keep the others from being s
 });
 
 test.serial('when Postgres is down the pages say so', async (t) => {
-  const { app, db } = await startPopulated(t, postgres);
+  const { app, db } = await startPopulated(t, await createDatabase());
   const admin = await signIn(app, 'admin');
   await db.destroy();
   for (const path of [

@@ -1,6 +1,5 @@
 /** The console on a real Postgres, its tables filled from the app's own event store by the projections themselves. */
 import { randomUUID } from 'node:crypto';
-import { connectPostgres } from '@ledger/postgres/pool.ts';
 import type { Knex } from 'knex';
 import { chain, genesisHash } from '../../../src/events/envelope.ts';
 import { type PaymentEvent, paymentStream } from '../../../src/events/payment.ts';
@@ -13,14 +12,13 @@ import { unmatched } from '../../../src/projections/unmatched/projection.ts';
 import { createDeliveryList } from '../../../src/to-do/delivery-list.ts';
 import {
   caughtUp,
+  connectOnce,
   type Database,
   emptyDatabase,
-  log,
   type Postgres,
   run,
 } from '../../projections/helpers.ts';
 import { type Changes, startApp, type TestApp } from '../../support/app.ts';
-import { electionOn } from '../../support/leader-election.ts';
 import {
   chosen,
   duplicated,
@@ -49,14 +47,13 @@ export type Populated = {
 const withTables = new Set<string>();
 
 /** An empty database; from the second time on with the tables of the first, because making them takes longest. */
-async function emptyTables(t: Owner, postgres: Postgres): Promise<Database> {
+async function emptyTables(postgres: Postgres): Promise<Database> {
   if (!withTables.has(postgres.url)) {
     withTables.add(postgres.url);
     return await emptyDatabase(postgres);
   }
-  const db = connectPostgres({ url: postgres.url, log });
-  t.teardown(() => db.destroy());
-  await db.raw(
+  const database = await connectOnce(postgres);
+  await database.db.raw(
     `do $$ declare name text; begin
        for name in select format('%I.%I', schemaname, tablename) from pg_tables
          where schemaname !~ '^pg_|^public$|^information_schema$' loop
@@ -66,7 +63,7 @@ async function emptyTables(t: Owner, postgres: Postgres): Promise<Database> {
          fault = null, parked = '[]';
      end $$`,
   );
-  return { url: postgres.url, db };
+  return database;
 }
 
 export async function startPopulated(
@@ -74,14 +71,14 @@ export async function startPopulated(
   postgres: Postgres,
   changes: Pick<Changes, 'config' | 'content'> = {},
 ): Promise<Populated> {
-  const { db, url: databaseUrl } = await emptyTables(t, postgres);
+  const database = await emptyTables(postgres);
+  const { db } = database;
   const { findOfMerchant } = createPaymentQueries(db, personalData, async () => {});
   const app = await startApp({ findOfMerchant, ...changes, console: { db } });
   const { eventStore } = app;
   const projections = [...readModels, createDeliveryList({ eventStore })];
   t.teardown(app.close);
-  const election = electionOn(databaseUrl);
-  for (const projection of projections) run(t, projection, app, { db, url: databaseUrl }, { election });
+  for (const projection of projections) run(t, projection, app, database);
   let serial = 0;
   return {
     app,

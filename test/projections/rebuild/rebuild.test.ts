@@ -45,6 +45,7 @@ import {
   type Stores,
   startStore,
   startStores,
+  startStoresApart,
   statusOf,
 } from '../helpers.ts';
 import { history } from '../histories.ts';
@@ -97,8 +98,12 @@ async function take(
 }
 
 /** Tables that a running projection has filled with payments. */
-async function serving(t: ExecutionContext, projection: Projection, count?: number): Promise<Stores> {
-  const parts = await start(t);
+async function serving(
+  t: ExecutionContext,
+  projection: Projection,
+  { count, isApart = false }: { count?: number; isApart?: boolean } = {},
+): Promise<Stores> {
+  const parts = isApart ? await startStoresApart(t) : await start(t);
   run(t, projection, parts.store, parts.database);
   await fill(parts, [projection.name], count);
   return parts;
@@ -269,35 +274,32 @@ test.serial('new tables have at once whatever the ones had that they replace', a
   t.is((await rowsOf(parts, 'payments.payments')).length, 4);
 });
 
-test.serial(
-  'a cutover that waits for whoever changes tables gives up in time, and is tried again',
-  async (t) => {
-    const parts = await serving(t, payments);
-    const { db } = parts.database;
-    const other = await db.transaction();
-    let isFirst = true;
-    const eventStore = {
-      ...parts.store.eventStore,
-      // The copy is made already when it first asks how far the log goes.
-      async head() {
-        if (isFirst) await lockTables(other);
-        isFirst = false;
-        return await parts.store.eventStore.head();
-      },
-    };
-    const reasons: string[] = [];
-    const write = (line: string) => {
-      reasons.push(JSON.parse(line).reason);
-      void other.commit();
-    };
-    await rebuild(options(payments, parts, { eventStore, log: pino({ level: 'warn' }, { write }) }));
-    t.deepEqual(
-      reasons.map((reason) => /lock timeout/.test(reason)),
-      [true],
-    );
-    t.is((await rowsOf(parts, 'payments.payments')).length, 40);
-  },
-);
+test('a cutover that waits for whoever changes tables gives up in time, and is tried again', async (t) => {
+  const parts = await serving(t, payments, { isApart: true });
+  const { db } = parts.database;
+  const other = await db.transaction();
+  let isFirst = true;
+  const eventStore = {
+    ...parts.store.eventStore,
+    // The copy is made already when it first asks how far the log goes.
+    async head() {
+      if (isFirst) await lockTables(other);
+      isFirst = false;
+      return await parts.store.eventStore.head();
+    },
+  };
+  const reasons: string[] = [];
+  const write = (line: string) => {
+    reasons.push(JSON.parse(line).reason);
+    void other.commit();
+  };
+  await rebuild(options(payments, parts, { eventStore, log: pino({ level: 'warn' }, { write }) }));
+  t.deepEqual(
+    reasons.map((reason) => /lock timeout/.test(reason)),
+    [true],
+  );
+  t.is((await rowsOf(parts, 'payments.payments')).length, 40);
+});
 
 test.serial('a rebuild parks what the projection parks, and mends it with a program that can', async (t) => {
   const parts = await start(t);
@@ -332,27 +334,24 @@ test.serial('a rebuild parks what the projection parks, and mends it with a prog
   t.deepEqual(await rows.pluck('revision'), [2, 0]);
 });
 
-test.serial(
-  'tables of a newer program are refused; those of an older one are replaced beside it',
-  async (t) => {
-    const parts = await start(t);
-    const older = run(t, { ...payments, version: payments.version - 1 }, parts.store, parts.database);
-    await fill(parts, ['payments']);
-    await parts.database.db.raw('alter table payments.exceptions rename merchant_code to agency');
-    await t.throwsAsync(rebuild(options({ ...payments, version: 1 }, parts)), { instanceOf: RebuildRefused });
-    const newest = { ...payments, version: payments.version + 1 };
-    await openShadowTables({ ...options(newest, parts), schema: 'payments_rebuild' });
-    await rebuild(options(payments, parts));
-    t.is((await statusOf(parts.database.db, 'payments'))?.version, payments.version);
-    await append(parts.store.eventStore, 'after', [paymentRequested()]);
-    await older.ended;
-    t.is((await rowsOf(parts, 'payments.payments')).length, 40, 'the older program writes nothing into them');
-  },
-);
+test('tables of a newer program are refused; those of an older one are replaced beside it', async (t) => {
+  const parts = await startStoresApart(t);
+  const older = run(t, { ...payments, version: payments.version - 1 }, parts.store, parts.database);
+  await fill(parts, ['payments']);
+  await parts.database.db.raw('alter table payments.exceptions rename merchant_code to agency');
+  await t.throwsAsync(rebuild(options({ ...payments, version: 1 }, parts)), { instanceOf: RebuildRefused });
+  const newest = { ...payments, version: payments.version + 1 };
+  await openShadowTables({ ...options(newest, parts), schema: 'payments_rebuild' });
+  await rebuild(options(payments, parts));
+  t.is((await statusOf(parts.database.db, 'payments'))?.version, payments.version);
+  await append(parts.store.eventStore, 'after', [paymentRequested()]);
+  await older.ended;
+  t.is((await rowsOf(parts, 'payments.payments')).length, 40, 'the older program writes nothing into them');
+});
 
 /** The tables of a log that was replaced by an older copy, which has one payment. */
 async function replaceLog(t: ExecutionContext, isNoticed: boolean): Promise<Stores> {
-  const parts = await start(t);
+  const parts = await startStoresApart(t);
   const running = run(t, payments, parts.store, parts.database);
   await fill(parts, ['payments']);
   await running.stop();
@@ -364,39 +363,33 @@ async function replaceLog(t: ExecutionContext, isNoticed: boolean): Promise<Stor
 }
 
 for (const isNoticed of [true, false])
-  test.serial(
-    `tables that are made again from an older copy of the log end where it ends, ${isNoticed ? 'after' : 'before'} their runner has noticed`,
-    async (t) => {
-      const parts = await replaceLog(t, isNoticed);
-      const { db } = parts.database;
-      const { eventStore } = parts.store;
-      await rebuild(options(payments, parts));
-      t.deepEqual((await statusOf(db, 'payments'))?.position, await eventStore.head());
-      run(t, payments, parts.store, parts.database);
-      await take(parts, 'payments', 'new', 'R-2');
-      t.is((await rowsOf(parts, 'payments.payments')).length, 2);
-    },
-  );
+  test(`tables that are made again from an older copy of the log end where it ends, ${isNoticed ? 'after' : 'before'} their runner has noticed`, async (t) => {
+    const parts = await replaceLog(t, isNoticed);
+    const { db } = parts.database;
+    const { eventStore } = parts.store;
+    await rebuild(options(payments, parts));
+    t.deepEqual((await statusOf(db, 'payments'))?.position, await eventStore.head());
+    run(t, payments, parts.store, parts.database);
+    await take(parts, 'payments', 'new', 'R-2');
+    t.is((await rowsOf(parts, 'payments.payments')).length, 2);
+  });
 
-test.serial(
-  'a rebuild that was interrupted is begun anew if the log was replaced by an older copy',
-  async (t) => {
-    const parts = await serving(t, payments);
-    const interrupt = new AbortController();
-    const interrupted = rebuild(
-      options(payments, parts, {
-        signal: interrupt.signal,
-        onProgress: ({ events }) => events > 0 && interrupt.abort(),
-      }),
-    );
-    await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
-    t.deepEqual(await schemas(parts), ['payments', 'payments_rebuild']);
-    const older = await startStore(t);
-    await append(older.eventStore, 'kept', [paymentRequested()]);
-    await rebuild(options(payments, { ...parts, store: older }));
-    t.is((await rowsOf(parts, 'payments.payments')).length, 1);
-  },
-);
+test('a rebuild that was interrupted is begun anew if the log was replaced by an older copy', async (t) => {
+  const parts = await serving(t, payments, { isApart: true });
+  const interrupt = new AbortController();
+  const interrupted = rebuild(
+    options(payments, parts, {
+      signal: interrupt.signal,
+      onProgress: ({ events }) => events > 0 && interrupt.abort(),
+    }),
+  );
+  await t.throwsAsync(interrupted, { instanceOf: RebuildInterrupted });
+  t.deepEqual(await schemas(parts), ['payments', 'payments_rebuild']);
+  const older = await startStore(t);
+  await append(older.eventStore, 'kept', [paymentRequested()]);
+  await rebuild(options(payments, { ...parts, store: older }));
+  t.is((await rowsOf(parts, 'payments.payments')).length, 1);
+});
 
 test.serial('whoever reads meanwhile reads rows, always', async (t) => {
   const parts = await serving(t, payments);
@@ -447,7 +440,7 @@ test.serial('a reader that takes its time keeps the old tables until it is done'
 });
 
 test.serial('what was granted on the tables is granted on the new ones', async (t) => {
-  const parts = await serving(t, payments, 3);
+  const parts = await serving(t, payments, { count: 3 });
   const { db } = parts.database;
   await db.raw('grant usage on schema payments to pg_monitor');
   await db.raw('grant select on payments.payments to pg_monitor with grant option');
@@ -490,7 +483,7 @@ test.serial('a table that an agency made or altered meanwhile is there after, fi
 });
 
 test.serial('an agency’s table that no copy can be like ends the rebuild, and serves on', async (t) => {
-  const parts = await serving(t, details, 3);
+  const parts = await serving(t, details, { count: 3 });
   const { db } = parts.database;
   await createDetailsTable(db, 'demo-app_details');
   const stubborn = { ...details, stillMatches: async () => false } satisfies Projection;
@@ -530,7 +523,7 @@ const compare = (projection: Projection, parts: Stores, limit = 10) =>
 test.serial(
   'the rows of streams are compared as they are in one snapshot, if they are of this version',
   async (t) => {
-    const parts = await serving(t, payments, 3);
+    const parts = await serving(t, payments, { count: 3 });
     const { db } = parts.database;
     const stores = { db, personalData, eventStore: parts.store.eventStore };
     const named = { ids: ['1'], streams: ['payment-1'] };
@@ -687,7 +680,7 @@ test.serial('the copy to compare with is dropped, whatever ended the comparison'
 });
 
 test.serial('what the serving tables take while the copy is made is compared, too', async (t) => {
-  const parts = await serving(t, payments, 3);
+  const parts = await serving(t, payments, { count: 3 });
   const asked: boolean[] = [];
   const during: Projection = {
     ...payments,
@@ -702,7 +695,7 @@ test.serial('what the serving tables take while the copy is made is compared, to
 });
 
 test.serial('what the serving tables take while rows are compared is left to the next time', async (t) => {
-  const parts = await serving(t, details, 3);
+  const parts = await serving(t, details, { count: 3 });
   let taken = 0;
   const late: Projection = {
     ...details,
@@ -716,7 +709,7 @@ test.serial('what the serving tables take while rows are compared is left to the
 });
 
 test.serial('a comparison during which a rebuild replaces the tables begins again', async (t) => {
-  const parts = await serving(t, details, 3);
+  const parts = await serving(t, details, { count: 3 });
   let rebuilds = 0;
   const replaced: Projection = {
     ...details,

@@ -13,7 +13,16 @@ import { until } from '../../embedded/helpers.ts';
 import { personalData } from '../../support/personal-data.ts';
 import { createDatabase } from '../../support/postgres.ts';
 import { eventCounts, seen } from '../event-counts.ts';
-import { append, methodChosen, paymentRequested, reached, run, startStores, statusOf } from '../helpers.ts';
+import {
+  append,
+  methodChosen,
+  paymentRequested,
+  reached,
+  run,
+  startStores,
+  startStoresApart,
+  statusOf,
+} from '../helpers.ts';
 
 const postgres = await createDatabase();
 
@@ -161,8 +170,8 @@ test.serial('of a stream that is tried again, a projection gets what it follows,
   t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1', 'payment-A 3', 'payment-A 4']);
 });
 
-test.serial('an outage parks nothing', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t, postgres);
+test('an outage parks nothing', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
   let failures = 0;
   const failing: Projection = {
     ...eventCounts,
@@ -213,31 +222,28 @@ test.serial('what a parked stream gets while it is tried again is processed, too
   t.pass();
 });
 
-test.serial(
-  'if too many streams would be parked, in whatever batches, the projection halts and keeps its place',
-  async (t) => {
-    const { database, db, store, eventStore } = await startStores(t, postgres);
-    const refusesAll: Projection = {
-      ...eventCounts,
-      project: async (_, trx) => void (await trx.raw('select * from no_such_table')),
-    };
-    const request = (index: number) => append(eventStore, `P${index}`, [paymentRequested()]);
-    for (let index = 0; index < 60; index++) await request(index);
-    const refusing = run(t, refusesAll, store, database);
-    await until(async () => (await statusOf(db, 'event_counts'))?.parked.length === 60);
-    for (let index = 60; index <= 100; index++) await request(index);
-    await refusing.ended;
-    const halted = await statusOf(db, 'event_counts');
-    t.regex(
-      halted?.fault?.message ?? '',
-      /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01 relation "no_such_table" does not exist$/,
-    );
-    t.true((halted?.parked.length ?? 0) <= 100);
-    const mendedRun = run(t, eventCounts, store, database);
-    await until(async () => (await seen(db)).length === 101);
-    await mendedRun.stop();
-  },
-);
+test('if too many streams would be parked, in whatever batches, the projection halts and keeps its place', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
+  const refusesAll: Projection = {
+    ...eventCounts,
+    project: async (_, trx) => void (await trx.raw('select * from no_such_table')),
+  };
+  const request = (index: number) => append(eventStore, `P${index}`, [paymentRequested()]);
+  for (let index = 0; index < 60; index++) await request(index);
+  const refusing = run(t, refusesAll, store, database);
+  await until(async () => (await statusOf(db, 'event_counts'))?.parked.length === 60);
+  for (let index = 60; index <= 100; index++) await request(index);
+  await refusing.ended;
+  const halted = await statusOf(db, 'event_counts');
+  t.regex(
+    halted?.fault?.message ?? '',
+    /^More than 100 streams .* at revision 0: Postgres refused the rows: 42P01 relation "no_such_table" does not exist$/,
+  );
+  t.true((halted?.parked.length ?? 0) <= 100);
+  const mendedRun = run(t, eventCounts, store, database);
+  await until(async () => (await seen(db)).length === 101);
+  await mendedRun.stop();
+});
 
 const secret = 'Aminah binti Yusof';
 const faults: Record<string, { project: Projection['project']; message: RegExp }> = {
@@ -284,37 +290,34 @@ test.serial('a batch that takes Postgres too long is taken in parts', async (t) 
   t.is((await seen(db)).length, 8);
 });
 
-test.serial(
-  'an event that always takes too long is parked after three attempts, if others pass',
-  async (t) => {
-    const { database, db, store, eventStore } = await startStores(t, postgres);
-    let attempts = 0;
-    const slow: Projection = {
-      ...eventCounts,
-      async project(events, trx, ...rest) {
-        const isAlone = events.length === 1;
-        if (isAlone && events[0]?.streamName === 'payment-A') attempts += 1;
-        if (events.some(({ streamName }) => streamName === 'payment-A'))
-          await trx.raw('set local statement_timeout = 20; select pg_sleep(60)');
-        await eventCounts.project(events, trx, ...rest);
-      },
-    };
-    await append(eventStore, 'A', [paymentRequested()]);
-    await append(eventStore, 'B', [paymentRequested()]);
-    const position = await append(eventStore, 'A', [methodChosen()], 0);
-    const running = run(t, slow, store, database);
-    await reached(db, 'event_counts', position);
-    t.is(attempts, 3);
-    t.deepEqual(await seen(db), ['payment-B 0']);
-    const parked = (await statusOf(db, 'event_counts'))?.parked ?? [];
-    t.like(parked, [{ stream: 'payment-A', revision: 0, message: 'Postgres refused the rows: 57014' }]);
-    t.is(parked.length, 1);
-    await running.stop();
-  },
-);
+test('an event that always takes too long is parked after three attempts, if others pass', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
+  let attempts = 0;
+  const slow: Projection = {
+    ...eventCounts,
+    async project(events, trx, ...rest) {
+      const isAlone = events.length === 1;
+      if (isAlone && events[0]?.streamName === 'payment-A') attempts += 1;
+      if (events.some(({ streamName }) => streamName === 'payment-A'))
+        await trx.raw('set local statement_timeout = 20; select pg_sleep(60)');
+      await eventCounts.project(events, trx, ...rest);
+    },
+  };
+  await append(eventStore, 'A', [paymentRequested()]);
+  await append(eventStore, 'B', [paymentRequested()]);
+  const position = await append(eventStore, 'A', [methodChosen()], 0);
+  const running = run(t, slow, store, database);
+  await reached(db, 'event_counts', position);
+  t.is(attempts, 3);
+  t.deepEqual(await seen(db), ['payment-B 0']);
+  const parked = (await statusOf(db, 'event_counts'))?.parked ?? [];
+  t.like(parked, [{ stream: 'payment-A', revision: 0, message: 'Postgres refused the rows: 57014' }]);
+  t.is(parked.length, 1);
+  await running.stop();
+});
 
-test.serial('while Postgres is too busy for everything, nothing is parked', async (t) => {
-  const { database, db, store, eventStore } = await startStores(t, postgres);
+test('while Postgres is too busy for everything, nothing is parked', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
   let failures = 0;
   let isBusy = true;
   const busy: Projection = {

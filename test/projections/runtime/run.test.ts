@@ -13,6 +13,7 @@ import {
   run,
   startStore,
   startStores,
+  startStoresApart,
   statusOf,
 } from '../helpers.ts';
 
@@ -157,21 +158,18 @@ test.serial(
   },
 );
 
-test.serial(
-  'a checkpoint that somebody else moved: nothing is written, and reading begins again there',
-  async (t) => {
-    const { database, db, store, eventStore } = await startStores(t, postgres);
-    const running = run(t, eventCounts, store, database);
-    await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
-    await db.transaction(async (trx) => {
-      await trx.raw('update checkpoints set commit_position = null, prepare_position = null');
-      await trx.raw('delete from event_counts.seen');
-    });
-    await reached(db, 'event_counts', await append(eventStore, 'A', [methodChosen()], 0));
-    await running.stop();
-    t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
-  },
-);
+test('a checkpoint that somebody else moved: nothing is written, and reading begins again there', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
+  const running = run(t, eventCounts, store, database);
+  await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
+  await db.transaction(async (trx) => {
+    await trx.raw('update checkpoints set commit_position = null, prepare_position = null');
+    await trx.raw('delete from event_counts.seen');
+  });
+  await reached(db, 'event_counts', await append(eventStore, 'A', [methodChosen()], 0));
+  await running.stop();
+  t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
+});
 
 // With a character that Postgres has no text for: the reason must be kept all the same.
 test.serial(
@@ -187,58 +185,50 @@ test.serial(
   },
 );
 
-test.serial(
-  'tables of an older version are made again; those of a newer program are not touched',
-  async (t) => {
-    const { database, db, store, eventStore } = await startStores(t, postgres);
-    const start = (version: number) => run(t, { ...eventCounts, version }, store, database);
-    const first = await append(eventStore, 'A', [paymentRequested()]);
-    const old = start(1);
-    await reached(db, 'event_counts', first);
-    await old.stop();
-    await db.raw(
-      "insert into event_counts.seen select 'of the old version', 0 from event_counts.seen limit 1",
-    );
-    const parked = [{ stream: 'payment-A', revision: 0 }];
-    const lastEvent = { id: 'of another log', commit: '0', prepare: '0' };
-    await db('checkpoints').update({
-      parked: JSON.stringify(parked),
-      last_event: JSON.stringify(lastEvent),
-    });
+test('tables of an older version are made again; those of a newer program are not touched', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
+  const start = (version: number) => run(t, { ...eventCounts, version }, store, database);
+  const first = await append(eventStore, 'A', [paymentRequested()]);
+  const old = start(1);
+  await reached(db, 'event_counts', first);
+  await old.stop();
+  await db.raw("insert into event_counts.seen select 'of the old version', 0 from event_counts.seen limit 1");
+  const parked = [{ stream: 'payment-A', revision: 0 }];
+  const lastEvent = { id: 'of another log', commit: '0', prepare: '0' };
+  await db('checkpoints').update({
+    parked: JSON.stringify(parked),
+    last_event: JSON.stringify(lastEvent),
+  });
 
-    const second = await append(eventStore, 'A', [methodChosen()], 0);
-    const renewed = start(2);
-    await until(async () => (await statusOf(db, 'event_counts'))?.version === 2);
-    await reached(db, 'event_counts', second);
-    await renewed.stop();
-    t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
+  const second = await append(eventStore, 'A', [methodChosen()], 0);
+  const renewed = start(2);
+  await until(async () => (await statusOf(db, 'event_counts'))?.version === 2);
+  await reached(db, 'event_counts', second);
+  await renewed.stop();
+  t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
 
-    await start(1).ended;
-    const message = 'Its tables are of version 2, made by a newer program than this one, which knows 1';
-    t.like(await statusOf(db, 'event_counts'), {
-      version: 2,
-      events: 2,
-      position: second,
-      fault: { message },
-    });
-    t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
-  },
-);
+  await start(1).ended;
+  const message = 'Its tables are of version 2, made by a newer program than this one, which knows 1';
+  t.like(await statusOf(db, 'event_counts'), {
+    version: 2,
+    events: 2,
+    position: second,
+    fault: { message },
+  });
+  t.deepEqual(await seen(db), ['payment-A 0', 'payment-A 1']);
+});
 
-test.serial(
-  'tables that a newer program has put in place are not written by a run that goes on',
-  async (t) => {
-    const { database, db, store, eventStore } = await startStores(t, postgres);
-    run(t, eventCounts, store, database);
-    await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
-    // As its cutover does, which leaves the position as it is.
-    await db('checkpoints').update({ version: 2 });
-    await append(eventStore, 'A', [methodChosen()], 0);
-    const message = 'Its tables are of version 2, made by a newer program than this one, which knows 1';
-    await until(async () => (await statusOf(db, 'event_counts'))?.fault?.message === message);
-    t.deepEqual(await seen(db), ['payment-A 0']);
-  },
-);
+test('tables that a newer program has put in place are not written by a run that goes on', async (t) => {
+  const { database, db, store, eventStore } = await startStoresApart(t);
+  run(t, eventCounts, store, database);
+  await reached(db, 'event_counts', await append(eventStore, 'A', [paymentRequested()]));
+  // As its cutover does, which leaves the position as it is.
+  await db('checkpoints').update({ version: 2 });
+  await append(eventStore, 'A', [methodChosen()], 0);
+  const message = 'Its tables are of version 2, made by a newer program than this one, which knows 1';
+  await until(async () => (await statusOf(db, 'event_counts'))?.fault?.message === message);
+  t.deepEqual(await seen(db), ['payment-A 0']);
+});
 
 test.serial(
   'the next start makes a schema that was dropped; a table that was dropped is named',
@@ -284,32 +274,29 @@ test.serial('a run that stands by ends when it is stopped', async (t) => {
   }
 });
 
-test.serial(
-  'rows that are newer than the log halt the projection: an older copy or another log',
-  async (t) => {
-    const { database, db, store, eventStore } = await startStores(t, postgres);
+for (const [title, others] of [
+  ['an older copy, which ends before the checkpoint', []],
+  ['another log, which has another event there', [paymentRequested(), methodChosen(), methodChosen()]],
+] as const)
+  test(`rows that are newer than the log halt the projection: ${title}`, async (t) => {
+    const { database, db, store, eventStore } = await startStoresApart(t);
     const position = await append(eventStore, 'A', [paymentRequested(), methodChosen()]);
     const first = run(t, eventCounts, store, database);
     await reached(db, 'event_counts', position);
     await first.stop();
 
-    // An older copy ends before the checkpoint; another log has another event there.
-    const older = await startStore(t);
-    const other = await startStore(t);
-    await append(other.eventStore, 'B', [paymentRequested(), methodChosen(), methodChosen()]);
-    for (const replaced of [older, other]) {
-      const again = run(t, eventCounts, replaced, database);
-      await again.ended;
-      t.regex(
-        (await statusOf(db, 'event_counts'))?.fault?.message ?? '',
-        /events that the log does not have.* ledger rebuild event_counts$/,
-      );
-    }
+    const replaced = await startStore(t);
+    if (others.length > 0) await append(replaced.eventStore, 'B', others);
+    const again = run(t, eventCounts, replaced, database);
+    await again.ended;
+    t.regex(
+      (await statusOf(db, 'event_counts'))?.fault?.message ?? '',
+      /events that the log does not have.* ledger rebuild event_counts$/,
+    );
 
     // With the log back it continues.
     const next = await append(eventStore, 'A', [methodChosen()], 1);
     run(t, eventCounts, store, database);
     await reached(db, 'event_counts', next);
     t.is((await statusOf(db, 'event_counts'))?.fault, null);
-  },
-);
+  });
