@@ -5,6 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import { isInBooks } from '../../src/commands/same-money.ts';
 import { verdicts } from '../../src/commands/unknown-attempt-outcomes.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { exceptionsOf, holdsMoneyInSuspense, resolutionsFor } from '../../src/events/exceptions.ts';
@@ -13,12 +14,12 @@ import { channels } from '../../src/events/payment-request.ts';
 import type { RegistryAnswer, ReportedResult } from '../../src/events/payment-result.ts';
 import { isClosed } from '../../src/events/payment-standing.ts';
 import { type Account, type Books, enter } from '../../src/events/postings.ts';
-import { resolutions } from '../../src/events/recorded-result.ts';
+import { resolutions, resultRoles } from '../../src/events/recorded-result.ts';
 import { openAttempts } from '../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../src/events/unknown-attempt-outcomes.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { choices, results } from '../support/arbitraries.ts';
-import { amountSen, choose, chosen, orderNo, record, requested, sen } from '../support/payments.ts';
+import { amountSen, choose, chosen, orderNo, record, requested, result, sen } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
@@ -265,4 +266,59 @@ test('a payment for which no bank and no member of staff has anything left to sa
     }),
     { numRuns: runs(8_000) },
   );
+});
+
+test('charges that nobody has named so far leave a trace, and are more than those that were known, whatever came before', (t) => {
+  const reported = fc.record({
+    attempt: fc.constantFrom(1, 2),
+    changes: fc.constantFrom({}, { sellerOrderNo: '' }, { receiptNo: 'R-1' }),
+    amountSen: amounts,
+    source: fc.constantFrom('gateway', 'requery'),
+  });
+  fc.assert(
+    fc.property(lives, reported, (life, { attempt, changes, amountSen: sen, source }) => {
+      const { at, state } = play(life);
+      const known = state.status === 'none' ? 0 : state.results.length;
+      let after = state;
+      const decided = Array.from({ length: known + 1 }, (_, index) => {
+        const charge = { gatewayTransactionId: `UNHEARD-${index}`, amountSen: sen, ...changes };
+        const events = decide(record(result(attempt, 'succeeded', charge), { at, source }), after);
+        if (events instanceof Refused) return [];
+        after = events.reduce(evolve, after);
+        return events;
+      });
+      const isTraced = decided.every((events) => events.length > 0);
+      return isTraced && decided.flat().some(({ type }) => type in resultRoles);
+    }),
+    { numRuns: runs(12_000) },
+  );
+  t.pass();
+});
+
+test('that the bank has taken back a charge reaches staff, whatever came before', (t) => {
+  fc.assert(
+    fc.property(
+      lives,
+      fc.constantFrom('failed', 'cancelled'),
+      fc.constantFrom('gateway', 'requery'),
+      (life, outcome, source) => {
+        const { at, state } = play(life);
+        const results = state.status === 'none' ? [] : state.results;
+        const charges = results.filter((each) => each.outcome === 'succeeded' && isInBooks(each));
+        return charges.every(({ gatewayTransactionId, sellerOrderNo }) => {
+          if (gatewayTransactionId === '') return true;
+          const reversal = result(1, outcome, { gatewayTransactionId, sellerOrderNo, paidAt: at });
+          const decided = decide(record(reversal, { at, source }), state);
+          if (decided instanceof Refused) return false;
+          const after = decided.reduce(evolve, state);
+          return (
+            after.status !== 'none' &&
+            exceptionsOf(after).some(({ kind, resolved }) => kind === 'contradiction' && !resolved)
+          );
+        });
+      },
+    ),
+    { numRuns: runs(12_000) },
+  );
+  t.pass();
 });
