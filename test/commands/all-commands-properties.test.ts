@@ -5,16 +5,17 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordRequery } from '../../src/commands/requery.ts';
 import { isInBooks } from '../../src/commands/same-money.ts';
 import { verdicts } from '../../src/commands/unknown-attempt-outcomes.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { exceptionsOf, holdsMoneyInSuspense, resolutionsFor } from '../../src/events/exceptions.ts';
-import { type PaymentEvent, readPaymentEvent } from '../../src/events/payment.ts';
+import { type Channel, type PaymentEvent, readPaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import type { RegistryAnswer, ReportedResult } from '../../src/events/payment-result.ts';
 import { isClosed } from '../../src/events/payment-standing.ts';
 import { type Account, type Books, enter } from '../../src/events/postings.ts';
-import { resolutions, resultRoles } from '../../src/events/recorded-result.ts';
+import { type RecordedResult, resolutions, resultRoles } from '../../src/events/recorded-result.ts';
 import { openAttempts } from '../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../src/events/unknown-attempt-outcomes.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
@@ -41,6 +42,15 @@ function answerOf(reported: readonly ReportedResult[]): RegistryAnswer {
     }));
   return { status, results: status === 'not_found' ? [] : counted, others, raw: {} };
 }
+
+const requery = (at: string, channel: Channel, answer: RegistryAnswer): RecordRequery => ({
+  type: 'RecordRequery',
+  at,
+  channel,
+  merchantCode: 'council',
+  answer,
+  counted: 'none',
+});
 
 /** Of few orders and in one currency, so that they meet. */
 const reports = results.map(
@@ -80,16 +90,11 @@ const actions: fc.Arbitrary<StaffAction> = fc.oneof(
 const commands: fc.Arbitrary<(at: string) => PaymentCommand> = fc.oneof(
   choices.map((choice) => () => choice),
   reports.map((each) => (at: string) => record(each, { at })),
-  fc
-    .tuple(fc.array(reports, { maxLength: 2 }), fc.constantFrom(...channels))
-    .map(([reported, channel]) => (at: string) => ({
-      type: 'RecordRequery' as const,
-      at,
-      channel,
-      merchantCode: 'council',
-      answer: answerOf(reported),
-      counted: 'none' as const,
-    })),
+  fc.tuple(fc.array(reports, { maxLength: 2 }), fc.constantFrom(...channels)).map(
+    ([reported, channel]) =>
+      (at: string) =>
+        requery(at, channel, answerOf(reported)),
+  ),
   fc
     .record({
       no: nos,
@@ -295,29 +300,35 @@ test('charges that nobody has named so far leave a trace, and are more than thos
   t.pass();
 });
 
-test('that the bank has taken back a charge reaches staff, whatever came before', (t) => {
+test('that the bank has taken back a charge reaches staff, whatever came before and whoever reports it', (t) => {
   fc.assert(
-    fc.property(
-      lives,
-      fc.constantFrom('failed', 'cancelled'),
-      fc.constantFrom('gateway', 'requery'),
-      (life, outcome, source) => {
-        const { at, state } = play(life);
-        const results = state.status === 'none' ? [] : state.results;
-        const charges = results.filter((each) => each.outcome === 'succeeded' && isInBooks(each));
-        return charges.every(({ gatewayTransactionId, sellerOrderNo }) => {
-          if (gatewayTransactionId === '') return true;
-          const reversal = result(1, outcome, { gatewayTransactionId, sellerOrderNo, paidAt: at });
-          const decided = decide(record(reversal, { at, source }), state);
+    fc.property(lives, fc.constantFrom('failed', 'cancelled'), fc.boolean(), (life, outcome, isBeside) => {
+      const { at, state } = play(life);
+      const results = state.status === 'none' ? [] : state.results;
+      const charges = results.filter(
+        (each) => each.outcome === 'succeeded' && isInBooks(each) && each.gatewayTransactionId !== '',
+      );
+      const reportOf = (
+        { amountSen: sen, gatewayTransactionId, sellerOrderNo }: RecordedResult,
+        ...[as, paidAt]: [ReportedResult['outcome'], string | null]
+      ) => result(1, as, { amountSen: sen, gatewayTransactionId, sellerOrderNo, paidAt });
+      return charges.every((charge) => {
+        // The registry may report it beside the success of another charge.
+        const others = charges.filter((each) => each.gatewayTransactionId !== charge.gatewayTransactionId);
+        const beside = others
+          .slice(0, isBeside ? 1 : 0)
+          .map((each) => reportOf(each, 'succeeded', each.paidAt));
+        const answer = answerOf([...beside, reportOf(charge, 'failed', at)]);
+        const commands = [record(reportOf(charge, outcome, at), { at }), requery(at, 'generic', answer)];
+        return commands.every((command) => {
+          const decided = decide(command, state);
           if (decided instanceof Refused) return false;
           const after = decided.reduce(evolve, state);
-          return (
-            after.status !== 'none' &&
-            exceptionsOf(after).some(({ kind, resolved }) => kind === 'contradiction' && !resolved)
-          );
+          const exceptions = after.status === 'none' ? [] : exceptionsOf(after);
+          return exceptions.some(({ kind, resolved }) => kind === 'contradiction' && !resolved);
         });
-      },
-    ),
+      });
+    }),
     { numRuns: runs(12_000) },
   );
   t.pass();
