@@ -7,17 +7,19 @@ import { afterEvents } from './decider.ts';
 import { type Report, recorded } from './payment-result.ts';
 import { setInMotion } from './planned-deliveries.ts';
 import { chargesOfAttempt, inferOrder, isSameEnd, latestChosenBy } from './same-attempt.ts';
+import { isInBooks, successesOfTransaction } from './same-money.ts';
 
 /**
  * What to record in place of an event that `recordGatewayResult` has decided. A failure of an attempt that is still open
- * contradicts no other attempt: it ends its own, and is recorded once.
+ * contradicts no other attempt: it ends its own, and is recorded once. But if it names a charge in the books, staff decide.
  */
 export function endingOnly(event: PaymentEvent, state: RequestedPayment): PaymentEvent[] {
   if (event.type !== 'GatewayResultContradicted') return [event];
   const { standing: _, ...data } = event.data;
   const { orderNo, result } = data;
   if (result.outcome !== 'failed') return [event];
-  if (openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === orderNo))
+  const isOfCharge = successesOfTransaction(state, result).some(isInBooks);
+  if (!isOfCharge && openAttempts(state).some(({ sellerOrderNo }) => sellerOrderNo === orderNo))
     return isPendingOtherwise(orderNo, result, state) ? [] : [{ type: 'AttemptEnded', data }];
   // At another time, the bank may have taken back what it charged after all.
   const mayBeReversal = result.paidAt !== null && chargesOfAttempt(result, state).length > 0;

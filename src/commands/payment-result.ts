@@ -182,7 +182,9 @@ function identify({ at, source, result }: Report, known: RecordedSuccess): reado
   const namesTransaction = known.gatewayTransactionId === '' && gatewayTransactionId !== '';
   const namesOrder = known.isOrderInferred === true && sellerOrderNo !== '';
   const namesPair = known.isPairInferred === true && gatewayTransactionId !== '' && sellerOrderNo !== '';
-  if (!(namesTransaction || namesOrder || namesPair) || !isInBooks(known)) return [];
+  // What staff have refunded or explained takes its names, too: or it would be taken for every other charge of its amount.
+  const isElsewhere = known.role === 'contradiction' || known.resolved?.resolution === 'superseded';
+  if (!(namesTransaction || namesOrder || namesPair) || isElsewhere) return [];
   const data = { at, source, resultNo: known.resultNo, gatewayTransactionId, sellerOrderNo };
   return [{ type: 'GatewayResultIdentified', data }];
 }

@@ -5,20 +5,22 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Refused } from '../../src/commands/decider.ts';
 import { type PaymentCommand, paymentDecider } from '../../src/commands/payment.ts';
+import type { RecordRequery } from '../../src/commands/requery.ts';
+import { isInBooks } from '../../src/commands/same-money.ts';
 import { verdicts } from '../../src/commands/unknown-attempt-outcomes.ts';
 import type { StaffAction } from '../../src/events/approvals.ts';
 import { exceptionsOf, holdsMoneyInSuspense, resolutionsFor } from '../../src/events/exceptions.ts';
-import { type PaymentEvent, readPaymentEvent } from '../../src/events/payment.ts';
+import { type Channel, type PaymentEvent, readPaymentEvent } from '../../src/events/payment.ts';
 import { channels } from '../../src/events/payment-request.ts';
 import type { RegistryAnswer, ReportedResult } from '../../src/events/payment-result.ts';
 import { isClosed } from '../../src/events/payment-standing.ts';
 import { type Account, type Books, enter } from '../../src/events/postings.ts';
-import { resolutions } from '../../src/events/recorded-result.ts';
+import { type RecordedResult, resolutions, resultRoles } from '../../src/events/recorded-result.ts';
 import { openAttempts } from '../../src/events/requery-schedule.ts';
 import { unknownOutcomesOf } from '../../src/events/unknown-attempt-outcomes.ts';
 import { schemaVersion } from '../../src/events/upcast.ts';
 import { choices, results } from '../support/arbitraries.ts';
-import { amountSen, choose, chosen, orderNo, record, requested, sen } from '../support/payments.ts';
+import { amountSen, choose, chosen, orderNo, record, requested, result, sen } from '../support/payments.ts';
 import { runs } from '../support/property-runs.ts';
 
 const { decide, evolve, initial } = paymentDecider;
@@ -40,6 +42,15 @@ function answerOf(reported: readonly ReportedResult[]): RegistryAnswer {
     }));
   return { status, results: status === 'not_found' ? [] : counted, others, raw: {} };
 }
+
+const requery = (at: string, channel: Channel, answer: RegistryAnswer): RecordRequery => ({
+  type: 'RecordRequery',
+  at,
+  channel,
+  merchantCode: 'council',
+  answer,
+  counted: 'none',
+});
 
 /** Of few orders and in one currency, so that they meet. */
 const reports = results.map(
@@ -79,16 +90,11 @@ const actions: fc.Arbitrary<StaffAction> = fc.oneof(
 const commands: fc.Arbitrary<(at: string) => PaymentCommand> = fc.oneof(
   choices.map((choice) => () => choice),
   reports.map((each) => (at: string) => record(each, { at })),
-  fc
-    .tuple(fc.array(reports, { maxLength: 2 }), fc.constantFrom(...channels))
-    .map(([reported, channel]) => (at: string) => ({
-      type: 'RecordRequery' as const,
-      at,
-      channel,
-      merchantCode: 'council',
-      answer: answerOf(reported),
-      counted: 'none' as const,
-    })),
+  fc.tuple(fc.array(reports, { maxLength: 2 }), fc.constantFrom(...channels)).map(
+    ([reported, channel]) =>
+      (at: string) =>
+        requery(at, channel, answerOf(reported)),
+  ),
   fc
     .record({
       no: nos,
@@ -265,4 +271,65 @@ test('a payment for which no bank and no member of staff has anything left to sa
     }),
     { numRuns: runs(8_000) },
   );
+});
+
+test('charges that nobody has named so far leave a trace, and are more than those that were known, whatever came before', (t) => {
+  const reported = fc.record({
+    attempt: fc.constantFrom(1, 2),
+    changes: fc.constantFrom({}, { sellerOrderNo: '' }, { receiptNo: 'R-1' }),
+    amountSen: amounts,
+    source: fc.constantFrom('gateway', 'requery'),
+  });
+  fc.assert(
+    fc.property(lives, reported, (life, { attempt, changes, amountSen: sen, source }) => {
+      const { at, state } = play(life);
+      const known = state.status === 'none' ? 0 : state.results.length;
+      let after = state;
+      const decided = Array.from({ length: known + 1 }, (_, index) => {
+        const charge = { gatewayTransactionId: `UNHEARD-${index}`, amountSen: sen, ...changes };
+        const events = decide(record(result(attempt, 'succeeded', charge), { at, source }), after);
+        if (events instanceof Refused) return [];
+        after = events.reduce(evolve, after);
+        return events;
+      });
+      const isTraced = decided.every((events) => events.length > 0);
+      return isTraced && decided.flat().some(({ type }) => type in resultRoles);
+    }),
+    { numRuns: runs(12_000) },
+  );
+  t.pass();
+});
+
+test('that the bank has taken back a charge reaches staff, whatever came before and whoever reports it', (t) => {
+  fc.assert(
+    fc.property(lives, fc.constantFrom('failed', 'cancelled'), fc.boolean(), (life, outcome, isBeside) => {
+      const { at, state } = play(life);
+      const results = state.status === 'none' ? [] : state.results;
+      const charges = results.filter(
+        (each) => each.outcome === 'succeeded' && isInBooks(each) && each.gatewayTransactionId !== '',
+      );
+      const reportOf = (
+        { amountSen: sen, gatewayTransactionId, sellerOrderNo }: RecordedResult,
+        ...[as, paidAt]: [ReportedResult['outcome'], string | null]
+      ) => result(1, as, { amountSen: sen, gatewayTransactionId, sellerOrderNo, paidAt });
+      return charges.every((charge) => {
+        // The registry may report it beside the success of another charge.
+        const others = charges.filter((each) => each.gatewayTransactionId !== charge.gatewayTransactionId);
+        const beside = others
+          .slice(0, isBeside ? 1 : 0)
+          .map((each) => reportOf(each, 'succeeded', each.paidAt));
+        const answer = answerOf([...beside, reportOf(charge, 'failed', at)]);
+        const commands = [record(reportOf(charge, outcome, at), { at }), requery(at, 'generic', answer)];
+        return commands.every((command) => {
+          const decided = decide(command, state);
+          if (decided instanceof Refused) return false;
+          const after = decided.reduce(evolve, state);
+          const exceptions = after.status === 'none' ? [] : exceptionsOf(after);
+          return exceptions.some(({ kind, resolved }) => kind === 'contradiction' && !resolved);
+        });
+      });
+    }),
+    { numRuns: runs(12_000) },
+  );
+  t.pass();
 });

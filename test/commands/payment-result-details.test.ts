@@ -207,8 +207,30 @@ const cases: Record<string, Spec<RecordGatewayResult, PaymentEvent>> = {
   'refunded without any id: a report that names them is of the money that went back': {
     given: [start, chosen(1), otherWithoutIds, resolvedAs('refunded', 1)],
     when: record(otherAmount),
-    expect: [],
+    expect: [ordered(1, 'P1')],
   },
+  'refunded without any id, which another report has named: the next one is of other money': {
+    given: [start, chosen(1), otherWithoutIds, resolvedAs('refunded', 1), ordered(1, 'P1')],
+    when: record({ ...otherAmount, gatewayTransactionId: 'P2' }),
+    expect: [mismatched({ ...otherAmount, gatewayTransactionId: 'P2' })],
+  },
+  'explained by its order: the transaction of that order is named': {
+    given: [
+      ...[start, chosen(1), mismatched({ ...otherAmount, gatewayTransactionId: '' })],
+      resolvedAs('explained', 1),
+    ],
+    when: record(otherAmount),
+    expect: [ordered(1, 'P1')],
+  },
+  'explained by its order, of which another report has named the transaction: the next one is of other money':
+    {
+      given: [
+        ...[start, chosen(1), mismatched({ ...otherAmount, gatewayTransactionId: '' })],
+        ...[resolvedAs('explained', 1), ordered(1, 'P1')],
+      ],
+      when: record({ ...otherAmount, gatewayTransactionId: 'P2' }),
+      expect: [mismatched({ ...otherAmount, gatewayTransactionId: 'P2' })],
+    },
 
   'without any id: failed': {
     given: [start, chosen(1)],

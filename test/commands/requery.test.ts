@@ -324,6 +324,13 @@ test('an attempt that had ended and was charged after all: a failure at another 
   t.deepEqual(decided(charged, takenBack), ['GatewayResultContradicted 1']);
 });
 
+test('a failure that names a charge may have taken it back, although its attempt is pending in another transaction', (t) => {
+  const pending = applied({ ...result(1, 'pending'), gatewayTransactionId: 'P2' });
+  const given = [chosen(1), mismatched({ ...result(1, 'succeeded'), amountSen: sen(1) }), pending];
+  const takenBack = results(told('failed', { paidAt: '2026-11-20T02:00:00.000Z' }));
+  t.deepEqual(decided(given, takenBack), ['GatewayResultContradicted 1']);
+});
+
 test('a failure beside a success, of a charge that is in the books and at a later time, may have taken it back', (t) => {
   const twice = [
     chosen(1),
