@@ -59,6 +59,13 @@ export function createKeyPool(dependencies: {
     drawn = Promise.withResolvers();
   };
 
+  const whyNone = () => {
+    if (signal.aborted) return 'This process ends: it has given up its data keys';
+    return mostAhead === 0
+      ? 'No data keys are stored ahead yet'
+      : 'All data keys that were stored ahead are used up';
+  };
+
   const available = () => blocks.length * keysPerBlock - drawnOfFirst;
 
   async function fill(): Promise<void> {
@@ -139,11 +146,11 @@ export function createKeyPool(dependencies: {
       return filled.promise;
     },
 
-    /** A key that nothing was ever sealed under. Throws KeysUnavailable when all are used up. */
+    /** A key that nothing was ever sealed under. Throws KeysUnavailable when there is none, yet or any more. */
     draw(use: 'new' | 'begun'): { id: string; key: Buffer } {
       const [block] = blocks;
       if (!block || available() <= (use === 'new' ? mostAhead * begunShare : 0))
-        throw new KeysUnavailable('All data keys that were stored ahead are used up');
+        throw new KeysUnavailable(whyNone());
       const key = keyIn(block.keys, drawnOfFirst);
       const id = keyIdOf(block.id, drawnOfFirst);
       drawnOfFirst += 1;

@@ -106,8 +106,8 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     erase: createEraser(role, db).erase,
     mailer: createMailer({ mail: config.mail, outboxDir: join(config.dataDir, 'outbox'), runtime }),
   });
-  const server = createLimitedServer(app.callback());
-  const drain = createDrain(server, runtime);
+  const { drain, listener } = createDrain(app.callback(), runtime);
+  const server = createLimitedServer(listener);
   server.listen(config.port, config.host);
   await once(server, 'listening').catch(async (error) => {
     // What waits for a store, and connections, would keep the process from ending.
@@ -121,7 +121,7 @@ export async function startHttp(role: RoleDependencies): Promise<Running & { por
     port,
     async stop() {
       closing.abort();
-      await drain(drainMs, config.trustedProxies > 0 ? noticedWithinMs : 0);
+      await drain(server, drainMs, config.trustedProxies > 0 ? noticedWithinMs : 0);
       await db.destroy();
     },
   };

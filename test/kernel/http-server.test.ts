@@ -13,8 +13,13 @@ const request = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 /** A server that answers when it is told to, and a request to it, or several at once, on a connection that stays open. */
 async function serve(sent = request) {
   const responses: ServerResponse[] = [];
-  const server = createServer({ keepAliveTimeout: 75_000 }, (_, response) => responses.push(response));
-  const drain = createDrain(server, testRuntime());
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { drain: drainServer, listener } = createDrain((_, response) => {
+    responses.push(response);
+    return response.req.url === '/long' ? finished : undefined;
+  }, testRuntime());
+  const server = createServer({ keepAliveTimeout: 75_000 }, listener);
+  const drain = (withinMs: number, idleMs?: number) => drainServer(server, withinMs, idleMs);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   let answer = '';
@@ -25,7 +30,7 @@ async function serve(sent = request) {
   };
   socket.write(sent);
   await arrived(1);
-  return { arrived, drain, ended, responses, socket, response: responses[0] as ServerResponse };
+  return { arrived, drain, ended, finish, responses, socket, response: responses[0] as ServerResponse };
 }
 
 test('a request that is under way is answered, and its connection ends with the answer, which says so', async (t) => {
@@ -97,6 +102,26 @@ test('what takes too long is cut off', async (t) => {
   const { drain, ended } = await serve();
   await drain(50);
   t.is(await ended, '');
+});
+
+test('what a request has begun is waited for although its client has left, but not for longer than an answer', async (t) => {
+  for (const [withinMs, isFinished] of [
+    [60_000, true],
+    [50, false],
+  ] as const) {
+    const { drain, ended, finish, socket } = await serve(request.replace('/', '/long'));
+    socket.destroy();
+    await ended;
+    let isDone = false;
+    const drained = drain(withinMs);
+    const finished = setTimeout(isFinished ? 200 : 1_000).then(() => {
+      isDone = true;
+      finish();
+    });
+    await drained;
+    t.is(isDone, isFinished);
+    await finished;
+  }
 });
 
 test('an address that this machine does not have is told with its variable, and may be there at the next start', async (t) => {

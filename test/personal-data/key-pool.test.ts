@@ -83,7 +83,18 @@ test('no key is drawn twice, and none after the end', async (t) => {
   t.notDeepEqual(one.key, other.key);
   t.false(one.key.every((byte) => byte === 0));
   await pool.stop();
-  t.throws(() => pool.draw('begun'), { instanceOf: KeysUnavailable });
+  t.throws(() => pool.draw('begun'), { instanceOf: KeysUnavailable, message: /^This process ends/ });
+});
+
+test('a key that is missing is told with its cause: none is stored yet, or all are used up', async (t) => {
+  const store = memoryKeyStore();
+  const pool = createPool({ store, ahead: keysPerBlock });
+  t.throws(() => pool.draw('new'), { instanceOf: KeysUnavailable, message: /yet$/ });
+  await pool.start();
+  store.add = () => Promise.reject(new Error('away'));
+  for (let drawn = 0; drawn < keysPerBlock; drawn += 1) pool.draw('begun');
+  t.throws(() => pool.draw('begun'), { instanceOf: KeysUnavailable, message: /used up$/ });
+  await pool.stop();
 });
 
 test('keys are stored ahead although no reserve of them can be kept', async (t) => {

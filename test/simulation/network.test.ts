@@ -51,6 +51,25 @@ test.serial('messages arrive in order over a way that is cut and to a process th
   }
 });
 
+test.serial('a server that stops listening refuses connections whose way was cut until then', async (t) => {
+  const scheduler = createScheduler(0);
+  const random = createRandom('refused');
+  const network = createNetwork({ scheduler, random, history: createHistory(scheduler.nowMs, 0) });
+  const client = createProcess({ name: 'client', scheduler, random });
+  const server = createProcess({ name: 'server', scheduler, random });
+  const stopListening = network.listen(server, 'server:1', () => {
+    t.fail('it was accepted');
+    return { message() {}, ended() {}, broken() {} };
+  });
+  scheduler.after(5_000, network.cut('client', 'server'));
+  const broken: string[] = [];
+  const end = { message() {}, ended() {}, broken: (code: string) => void broken.push(code) };
+  network.connect(client, 'server:1', end, () => t.fail('it was opened'));
+  scheduler.after(2_000, stopListening);
+  await scheduler.run();
+  t.deepEqual(broken, ['ECONNREFUSED']);
+});
+
 for (const [cutMs, codes] of [
   [25_000, []],
   [35_000, ['ETIMEDOUT', 'ETIMEDOUT']],

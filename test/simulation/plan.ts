@@ -224,11 +224,11 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
   ];
   // One older copy is enough.
   const others: readonly FaultKind[] = ['restore', 'postgres-restore', 'postgres-failover', 'upgrade'];
-  const hasRecovery = drawn.some(({ kind }) => kind === 'recovery');
-  const hasClock = drawn.some(({ kind }) => kind === 'database-clock');
-  const left = hasRecovery ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
-  // When credentials end is told by that clock, and compared with the true one.
-  const faults = hasClock ? left.filter(({ kind }) => kind !== 'credentials') : left;
+  const hasDrawn = (name: FaultKind) => drawn.some(({ kind }) => kind === name);
+  const left = hasDrawn('recovery') ? drawn.filter(({ kind }) => !others.includes(kind)) : drawn;
+  // When credentials end is told by that clock, and compared with the true one. The previous release has no lists.
+  const judged = hasDrawn('database-clock') ? left.filter(({ kind }) => kind !== 'credentials') : left;
+  const faults = fault === 'upgrade' ? judged.filter(({ kind }) => kind !== 'merchant-reads') : judged;
   const carelessness = random.pick([0, 0, 0.05, 0.2]);
   // Of what staff would see in one export and not in another.
   const reversals = faults.some(({ kind }) => kind === 'import' || kind === 'imports')
@@ -250,7 +250,8 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
     return { ...payment, atMs: atMs + random.integer(0, forMs) };
   });
   const withdrawals = random.fork('withdrawals');
-  const hasWithdrawals = withdrawals.chance(0.3) || fault === 'withdrawals';
+  // Merchants withdraw nothing while the previous release runs: content/docs/upgrading.md.
+  const hasWithdrawals = (withdrawals.chance(0.3) && fault !== 'upgrade') || fault === 'withdrawals';
   const asked = hasWithdrawals ? withWithdrawals(payments, withdrawals, hurry) : payments;
   const transactions = random.fork('transactions');
   const hasReports = transactions.chance(0.3) || fault === 'transactions';
@@ -273,7 +274,7 @@ export function makePlan(seed: number, { payments: count = 100, calmMs, fault }:
       ...rounds.map((atMs) => atMs + 12 * hour),
     ),
   };
-  if (hasRecovery) return plan;
+  if (hasDrawn('recovery')) return plan;
   const isRetention = fault === 'retention';
   const aged = withRetention(plan, random.fork('retention'), { names, activeMs, isAsked: isRetention });
   const verified = withVerification(aged, random.fork('verification'), {

@@ -352,13 +352,13 @@ test('an expectation that nobody knows is ignored, and the answer has its reques
 
 test('a request with such an expectation ends its connection when the server stops, like any other', async (t) => {
   const requested = Promise.withResolvers<ServerResponse>();
-  const server = createLimitedServer((_, response) => requested.resolve(response));
-  const drain = createDrain(server, testRuntime());
+  const { drain, listener } = createDrain((_, response) => requested.resolve(response), testRuntime());
+  const server = createLimitedServer(listener);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n\r\n');
   const response = await requested.promise;
-  const drained = drain(60_000);
+  const drained = drain(server, 60_000);
   response.end('done');
   t.regex(await text(socket), /\r\nConnection: close\r\n/);
   await drained;

@@ -27,7 +27,7 @@ export type Receiver = {
 };
 
 export type Network = {
-  /** Answers connections to `<host>:<port>` until the process dies. Several may share an address. */
+  /** Answers connections to `<host>:<port>` until the process dies or what is returned is called. Several may share one. */
   listen(
     process: SimulatedProcess,
     address: string,
@@ -187,7 +187,8 @@ export function createNetwork({
     const attempt = () => {
       if (!client.open) return;
       if (!isFree()) return waitFor(isFree, connectTimeoutMs, attempt, () => breakOff(client, 'ETIMEDOUT'));
-      if (!target || target.process.state() === 'dead') {
+      // It may have died or stopped listening while the way was cut.
+      if (!target || !listeners.get(address)?.includes(target)) {
         breakOff(client, 'ECONNREFUSED');
         return;
       }

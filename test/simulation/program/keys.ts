@@ -29,6 +29,9 @@ export const firstKeys: Keys = {
   data: [keyOf('data', 1)],
 };
 
+/** As content/docs/upgrading.md says, while processes run of the previous release, which signs under another key. */
+export const keysWhileUpgrading: Keys = { ...firstKeys, link: ['', keyOf('link', 1)] };
+
 export const variablesOf = ({ link, seal, data }: Keys): Record<string, string> => {
   const of = (name: string, [current = '', ...others]: readonly string[]) => ({
     [name]: current,

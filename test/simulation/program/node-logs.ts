@@ -43,9 +43,11 @@ export function createNodeLogs({
           has('postgres-crash', 'postgres-restore', 'postgres-failover', 'cut') &&
           msg.startsWith('a rebuild failed') &&
           reason === 'PostgreSQL does not answer';
+        // Of the previous release, once a process of this one has made the tables again: content/docs/upgrading.md.
+        const isOlder = has('upgrade') && detail.includes('made by a newer program than this one');
         // What it finds is checked by itself.
         const isVerified = msg === 'the daily verification found violations';
-        const isAway = isUnwritten || isGivenUp;
+        const isAway = isUnwritten || isGivenUp || isOlder;
         const isKnown = isRefused || isNotSealed || isOfLostKeys || hasNoKeys || isAway || isVerified;
         if (level >= 50 && !outages.has(err?.type) && !isKnown)
           report('program-fault', `${name.replace(/-\d+$/, '')}: ${msg}`, err?.stack ?? detail);

@@ -15,7 +15,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import type { Report } from '../violations.ts';
 import { forkChild, purposeOf } from './child.ts';
 import { configurationOf } from './configuration.ts';
-import { firstKeys, type Keys } from './keys.ts';
+import { firstKeys, type Keys, keysWhileUpgrading } from './keys.ts';
 import { createRefusals } from './refusals.ts';
 import { type Release, thisRelease } from './releases.ts';
 
@@ -206,9 +206,10 @@ export function createNodes({
     return node;
   };
 
+  const keys = previous ? keysWhileUpgrading : firstKeys;
   for (const [role, count] of Object.entries(counts) as [Role, number][])
     for (let number = 1; number <= count; number += 1)
-      start(`${role}-${number}`, { role, clock: { offsetMs: 0, drift: 0 }, keys: firstKeys }, 0);
+      start(`${role}-${number}`, { role, clock: { offsetMs: 0, drift: 0 }, keys }, 0);
   // The log knows the right key by then.
   if (wrongKey !== null) scheduler.after(10_000, () => crash(wrongKey, 1_000));
 
