@@ -2,7 +2,6 @@
  * The messages of EventStoreDB's BatchAppend, written by hand: the official client serializes each event twice, through
  * base64. Their layout is that of EventStoreDB's streams.proto.
  */
-
 import { status as codes } from '@grpc/grpc-js';
 import {
   bytesIn,

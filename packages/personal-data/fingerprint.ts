@@ -9,7 +9,7 @@ import { type Held, isPlain, type Sealed } from './sealed.ts';
 export type Fingerprint = (content: unknown) => string;
 
 /**
- * HMAC-SHA256 over canonical JSON in NFC, under a key derived from a secret: nobody without that can test whether a
+ * HMAC-SHA256 over canonical JSON in NFC, under a key derived from `secret`: nobody without it can test whether a
  * fingerprint is that of somebody's data.
  */
 export function createFingerprint(secret: string): Fingerprint {

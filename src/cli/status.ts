@@ -79,7 +79,7 @@ async function readStatus({ clock, config, db, eventStore, log, runtime }: Conte
     projections,
     exceptions,
     deliveries,
-    lastSeal: seal,
+    lastSeal: seal && { at: seal.at, events: seal.count },
     unsealedSince: open && 'since' in open ? open.since.toISOString() : null,
     sealingRefused: open && 'reason' in open ? open.reason : null,
     lastCheck: check,

@@ -46,5 +46,5 @@ function readMethod(mode: PaymentMode, method: Infer<typeof Method>) {
   };
 }
 
-export type PaymentMethod = ReturnType<typeof readMethod>;
+type PaymentMethod = ReturnType<typeof readMethod>;
 type PaymentMethods = ReadonlyMap<PaymentMode, PaymentMethod>;

@@ -23,7 +23,7 @@ export type Resolution = (typeof resolutions)[number];
 
 /** The resolutions of `ExceptionResolved`. Superseded: a later report of the same money is in the books instead. */
 export const exceptionResolutions = ['refunded', 'credited', 'explained', 'superseded'] as const;
-export type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
+type ExceptionResolution = (typeof exceptionResolutions)[number] | 'reversed';
 
 /** What crediting a wrong amount does to the payment: `nothing` if other money has paid it. */
 export const creditEffects = ['paid', 'partlyPaid', 'nothing'] as const;

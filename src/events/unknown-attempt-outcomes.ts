@@ -6,9 +6,7 @@ import type { Outcome } from './payment-result.ts';
 import type { RecordedResult } from './recorded-result.ts';
 import { openAttempts } from './requery-schedule.ts';
 
-export type FinalOutcome = Exclude<Outcome, 'pending'>;
-
-type FinalResult = RecordedResult & { outcome: FinalOutcome };
+type FinalResult = RecordedResult & { outcome: Exclude<Outcome, 'pending'> };
 
 /** In order, settled or not. */
 export function unknownOutcomesOf(payment: RequestedPayment) {

@@ -2,7 +2,6 @@
  * Compares an export of the gateway or the registry with the payments' own streams, and records the discrepancies. It
  * changes no payment: a requery is what fetches a newer status from the registry.
  */
-
 import type { BadRow } from '@ledger/kernel/csv-rows.ts';
 import { isDiskFull } from '@ledger/kernel/disk-full.ts';
 import { pagesOf } from '@ledger/kernel/pages.ts';

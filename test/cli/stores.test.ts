@@ -8,8 +8,9 @@ import { connectPostgres } from '@ledger/postgres/pool.ts';
 import test from 'ava';
 import { pino } from 'pino';
 import { startEventStore } from '../../packages/embedded/eventstore/server.ts';
+import { everyEvents, sealByRunningHash } from '../audit/ledger.ts';
 import { temporaryFolder } from '../embedded/helpers.ts';
-import { startServer } from '../event-store/helpers.ts';
+import { newEvent, open, range, startServer } from '../event-store/helpers.ts';
 import { runLedger, settingsFor } from '../support/ledger.ts';
 import { createDatabase } from '../support/postgres.ts';
 
@@ -160,7 +161,7 @@ test('status says what it can find out while a store is away', async (t) => {
   t.is(bothAway.code, 75);
 });
 
-test('status says why the sealer refuses', async (t) => {
+test('status says when the last seal was made, and why the sealer refuses', async (t) => {
   const [{ port }, { url: databaseUrl }] = [await startServer(t), await createDatabase()];
   const db = connectPostgres({ url: databaseUrl, log: pino({ level: 'silent' }) });
   t.teardown(() => db.destroy());
@@ -170,8 +171,12 @@ test('status says why the sealer refuses', async (t) => {
     ...settingsFor({ esdbUrl: `esdb://127.0.0.1:${port}?tls=false`, databaseUrl }),
     DATA_DIR: await temporaryFolder(t),
   };
-  const { code, stdout } = await runLedger(['status'], env);
-  t.is(code, 1, stdout);
+  const eventStore = open(t, port);
+  await eventStore.append('user-1', range(everyEvents).map(newEvent), 'no_stream');
+  await sealByRunningHash(eventStore);
+  const { code, stdout, stderr } = await runLedger(['status'], env);
+  t.is(code, 1, stdout + stderr);
+  t.regex(stdout, /^Last seal {4}2026-11-20T10:00:00\+08:00, 5 events$/m);
   t.regex(stdout, /^Not sealed {3}The log does not agree with seal 3: run `ledger verify`$/m);
 });
 

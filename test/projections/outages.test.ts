@@ -1,5 +1,4 @@
 /** Every process that a projection needs is killed while it works; nothing may be lost and nothing taken twice. */
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventStore, Position } from '@ledger/event-store/event-store.ts';

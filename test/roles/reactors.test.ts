@@ -4,13 +4,15 @@ import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { type Config, loadConfig } from '../../src/config/config.ts';
 import { startReactors } from '../../src/roles/reactors.ts';
-import { createDeliveryList } from '../../src/to-do/delivery-list.ts';
+import { createDeliveryList, deliveryList } from '../../src/to-do/delivery-list.ts';
+import { dueChannel } from '../../src/to-do/delivery-rows.ts';
 import { until } from '../embedded/helpers.ts';
 import {
   append,
   type Database,
   emptyDatabase,
   type RunningStore,
+  reached,
   run,
   log as silent,
   startStore,
@@ -72,6 +74,27 @@ async function assertWoken(t: ExecutionContext, isStandingBy: boolean): Promise<
 test.serial('the workers of the process that leads are woken', (t) => assertWoken(t, false));
 
 test.serial('a process that stands by is woken by the one that leads', (t) => assertWoken(t, true));
+
+test.serial(
+  'a process of an earlier release, which puts its name before the kind, wakes it too',
+  async (t) => {
+    const store = await startStore(t);
+    const database = await emptyDatabase(postgres);
+    const receiver = await startReceiver(t);
+    // It leads, and announces nothing itself.
+    run(t, createDeliveryList({ eventStore: store.eventStore }), store, database);
+    const pay = (id: string) => append(store.eventStore, id, paymentEvents(id, receiver.url, 'succeeded'));
+    await reached(database.db, deliveryList.name, await pay('FIRST'));
+    startRole(t, store, database);
+    await until(() => receiver.received.length === 1);
+    for (const [index, id] of ['SECOND', 'THIRD'].entries()) {
+      await reached(database.db, deliveryList.name, await pay(id));
+      await database.db.raw(`select pg_notify(?, 'another-process callback')`, [dueChannel]);
+      await until(() => receiver.received.length === index + 2);
+    }
+    t.pass();
+  },
+);
 
 test.serial(
   'only where there are agencies of the land registry, a start warns that their callbacks wait',

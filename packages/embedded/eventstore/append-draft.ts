@@ -1,5 +1,4 @@
 // An append whose events are still arriving, and the reasons to refuse it before it reaches the log.
-
 import { status } from '@grpc/grpc-js';
 import { has, type Message, numberIn } from '@ledger/kernel/read-protobuf.ts';
 import type { AppendRequest } from './log-tables.ts';

@@ -1,5 +1,4 @@
 // Append: one call per append; the options come first, then one message per event.
-
 import { type ServerReadableStream, type sendUnaryData, status } from '@grpc/grpc-js';
 import { type Message, messageIn } from '@ledger/kernel/read-protobuf.ts';
 import { encode, field } from '@ledger/kernel/write-protobuf.ts';

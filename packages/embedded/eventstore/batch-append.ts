@@ -1,6 +1,5 @@
 // BatchAppend: one call for all appends of a client. Chunks with the same correlation id form one append and get one
 // answer.
-
 import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { type Message, messageIn, messagesIn, numberIn } from '@ledger/kernel/read-protobuf.ts';
 import { encode, type Field, field, number } from '@ledger/kernel/write-protobuf.ts';

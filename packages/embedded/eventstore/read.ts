@@ -1,5 +1,4 @@
 // Read: a stream or $all, in either direction, up to its end or, as a subscription, until the caller cancels.
-
 import { randomUUID } from 'node:crypto';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import {

@@ -1,5 +1,4 @@
 // Converts between the store's own types and EventStoreDB's protobuf messages: events, identifiers, errors.
-
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, status } from '@grpc/grpc-js';
 import { isDiskFull } from '@ledger/kernel/disk-full.ts';

@@ -26,7 +26,7 @@ export type Batch = {
 /** A batch of events with long texts ends sooner, to limit memory. */
 const maxTextLength = 8_000_000;
 /** After this many failures to read in a row the reader gives up its lead: another process may reach the log. */
-const maxFailures = 4;
+export const maxFailures = 4;
 /** How long a position that moved without events, or a batch that is not full, waits for more. */
 const gatherMs = 1_000;
 /** The same for events that can wait: less than the workers give the to-do list. */

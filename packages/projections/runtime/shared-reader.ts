@@ -12,7 +12,7 @@ import {
   type SubscriptionMessage,
 } from '@ledger/event-store/event-store.ts';
 import { isAfter } from '@ledger/event-store/position.ts';
-import { textLength } from './batches.ts';
+import { maxFailures, textLength } from './batches.ts';
 
 type Options = Parameters<EventStore['subscribe']>[0];
 type Placed = Exclude<SubscriptionMessage, { kind: 'caught_up' }>;
@@ -58,9 +58,7 @@ export function createSharedReader<Store extends Pick<EventStore, 'subscribe'>>(
         if (tail?.follows(position)) continue;
         // The others change to the new tail, which begins before theirs.
         const replaced = tail;
-        const { maxFailures } = options;
-        const reading = { ...all, after: position, processed: mark, ...(maxFailures && { maxFailures }) };
-        tail = openTail(eventStore, reading, size);
+        tail = openTail(eventStore, { ...all, after: position, processed: mark, maxFailures }, size);
         replaced?.close();
       }
     } finally {
@@ -110,10 +108,13 @@ function openTail(
     follows: (position: Position | null) => !closing.signal.aborted && !isAfter(newest.from(), position),
 
     /**
-     * What is selected after a position that this follows. Ends when the reader is too slow or this is closed. Throws
-     * EventStoreUnavailable.
+     * What is selected after a position that this follows. Ends when the reader is too slow, this is closed, or the log
+     * cannot be read on; for a reader that gives up at some time, the last throws EventStoreUnavailable.
      */
-    async *read({ signal, ...selection }: Options, after: Position | null): AsyncGenerator<Placed> {
+    async *read(
+      { signal, maxFailures: limit, ...selection }: Options,
+      after: Position | null,
+    ): AsyncGenerator<Placed> {
       const isSelected = selector(selection);
       let next = newest.first();
       let others = 0;
@@ -141,7 +142,7 @@ function openTail(
           others = 0;
           yield isOurs ? message : { kind: 'checkpoint', position, passed: message.event };
         }
-        if (failure instanceof EventStoreUnavailable) throw failure;
+        if (failure instanceof EventStoreUnavailable && limit !== undefined) throw failure;
       } finally {
         signal.removeEventListener('abort', end);
       }

@@ -4,8 +4,9 @@
  */
 import type Router from '@koa/router';
 import { send } from '@ledger/web/answers.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import { formBody, type ReadBody } from '../server/body.ts';
-import { type Context, type RequestState, seeOther } from '../server/context.ts';
+import { type Context, HttpProblem, type RequestState, seeOther } from '../server/context.ts';
 import { showAccessLog } from './audit/access-log.ts';
 import { paymentExport } from './audit/export.ts';
 import { deliveryList, showDeliveries } from './deliveries/list.ts';
@@ -98,12 +99,7 @@ export function consoleRoutes(): readonly ConsoleRoute[] {
     get('/console/payments/find', 'read', 'filtered', async (ctx) => seeOther(ctx, paymentsPath)),
     post('/console/payments/find', 'viewPersonalData', 'filtered', find),
     post('/console/payments/by-payer', 'viewPersonalData', 'filtered', searchByPayer),
-    get(
-      '/console/payments/export.csv',
-      'read',
-      'filtered',
-      downloadList((typed) => paymentList(typed)),
-    ),
+    get('/console/payments/export.csv', 'read', 'filtered', downloadList(paymentList)),
     get('/console/payments/:id', 'read', 'ofPayment', showPayment),
     get('/console/payments/:id/payer', 'viewPersonalData', 'ofPayment', showPayer),
     get('/console/payments/:id/receipt', 'viewPersonalData', 'ofPayment', openReceipt('receipt')),
@@ -177,8 +173,12 @@ export function addConsoleRoutes(router: Router<RequestState>, dependencies: Pag
   const ownForm = createOwnForm(dependencies);
 
   for (const route of consoleRoutes()) {
-    const { body, handle, method, path, permission } = route;
-    const answer = (ctx: StaffContext) => handle(ctx, dependencies);
+    const { body, forScope, handle, method, path, permission } = route;
+    const answer = (ctx: StaffContext) =>
+      handle(ctx, dependencies).catch((error) => {
+        const isUnreadable = forScope === 'ofPayment' && error instanceof UnreadableEvent;
+        throw isUnreadable ? new HttpProblem(409, 'This payment cannot be read') : error;
+      });
     if (method === 'get' && permission === 'viewPersonalData')
       router.get(path, permit(route), fromOwnPage, answer);
     else if (method === 'get') router.get(path, permit(route), answer);

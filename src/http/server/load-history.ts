@@ -3,6 +3,7 @@ import type { EventStore } from '@ledger/event-store/event-store.ts';
 import { historyOf } from '../../audit/history/history.ts';
 import { endOf } from '../../commands/execute.ts';
 import { transactionIdPattern } from '../../commands/transaction-id.ts';
+import { UnreadableEvent } from '../../events/codec.ts';
 import { paymentStream, requestedIn } from '../../events/payment.ts';
 import { type Context, HttpProblem } from './context.ts';
 
@@ -25,10 +26,10 @@ export async function loadHistory(ctx: Context, eventStore: Pick<EventStore, 'lo
   };
 }
 
-/** The same for what needs the request of the payment. Throws HttpProblem 409 if that cannot be read. */
+/** The same for what needs the request of the payment. Throws UnreadableEvent, too, if that cannot be read. */
 export async function loadRequested(...asked: Parameters<typeof loadHistory>) {
   const { payment, ...history } = await loadHistory(...asked);
-  if (!payment) throw new HttpProblem(409, 'This payment cannot be read');
+  if (!payment) throw new UnreadableEvent('The request of a payment cannot be read');
   return { ...history, payment };
 }
 

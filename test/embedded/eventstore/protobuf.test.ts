@@ -1,6 +1,5 @@
 // The embedded event store's own reading and writing of protobuf, beside the official client's generated classes; and
 // that no bytes from a caller end it.
-
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import features from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';

@@ -1,6 +1,5 @@
 // Guessing credentials, floods of requests, and an invented source address. The library reads the clock itself, so
 // pauses are taken as the answers name them.
-
 import { mock } from 'node:test';
 import { networkOf } from '@ledger/kernel/network-of.ts';
 import test, { type ExecutionContext } from 'ava';

@@ -1,5 +1,4 @@
 // Whether a question may be answered from a projection's rows.
-
 import { systemRuntime } from '@ledger/kernel/system-runtime.ts';
 import { isReady, untilCaughtUp } from '@ledger/projections/runtime/lag.ts';
 import type { Projection } from '@ledger/projections/runtime/projection.ts';

@@ -238,6 +238,32 @@ test('a reader that stood still recognises the log by the last event that it or 
   await messages.return?.();
 });
 
+test('a reader that gives up after some failures does so although one that never does began to read first', async (t) => {
+  let isAway = false;
+  async function* subscribe({ signal, maxFailures }: Parameters<EventStore['subscribe']>[0]) {
+    if (!isAway) yield { kind: 'caught_up' } as const;
+    while (!signal.aborted) {
+      await turns(1);
+      if (isAway && maxFailures !== undefined) throw new EventStoreUnavailable('The log cannot be read on');
+    }
+  }
+  const reader = createSharedReader({ subscribe }, { streamPrefixes: streams });
+  const stopping = new AbortController();
+  const read = async (limit: { maxFailures?: number }) => {
+    const options = { streamPrefixes: streams, after: null, signal: stopping.signal, ...limit };
+    for await (const _ of reader.subscribe(options));
+    return 'stopped';
+  };
+  const patient = read({});
+  await turns(10);
+  const leader = read({ maxFailures: 4 }).catch((error: unknown) => error);
+  await turns(10);
+  isAway = true;
+  t.true((await Promise.race([leader, turns(1_000)])) instanceof EventStoreUnavailable);
+  stopping.abort();
+  t.is(await patient, 'stopped', 'the other waits for the log');
+});
+
 test('at the head there is one subscription for all, and none when all have left', async (t) => {
   const { eventStore } = await startStore(t);
   let open = 0;

@@ -1,5 +1,4 @@
 /** The keys that can be replaced while the program runs: those of the links, of the seals, and of the personal data. */
-
 import { type WrappingKeys, wrappingKeys } from '@ledger/personal-data/key-store.ts';
 import { createPersonalData, type PersonalData } from '@ledger/personal-data/personal-data.ts';
 import { createPostgresKeyStore, destroyedChannel } from '@ledger/personal-data/postgres-key-store.ts';

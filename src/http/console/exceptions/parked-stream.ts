@@ -19,7 +19,7 @@ export const showParkedStream: Page = async (ctx, { askReadModels, db, eventStor
   await show(ctx, 'exceptions/parked-stream.njk', { title, meaning, stream, parked, isWaiting });
 };
 
-/** Requests it of the roles that keep these tables: src/reactors/projection-requests/retries.ts. */
+/** Requests it of the roles that keep these tables: src/reactors/projection-requests/watch.ts. */
 export const retryParkedStream: Page = async (ctx, dependencies) => {
   const { askReadModels, db, eventStore, projections, runtime } = dependencies;
   const { stream = '' } = ctx.params;

@@ -27,8 +27,10 @@ export const paymentsPath = '/console/payments';
 const maxPayerLength = 500;
 const notSearchable = 'Payments cannot be searched at the moment. Enter a transaction id to open its payment';
 
+export const paymentList = (typed: Fields) => listWith(typed, []);
+
 /** The list that the fields of the form ask for; with tokens, of the payments of a payer alone. */
-export function paymentList(typed: Fields, searchTokens: readonly string[][] = []) {
+function listWith(typed: Fields, searchTokens: readonly string[][]) {
   const [days, { amounts, fields: limits }] = [readDays(typed), readAmounts(typed)];
   const fields = {
     q: readText(typed.q),
@@ -97,7 +99,7 @@ async function showFound(
 ): Promise<void> {
   const { askReadModels, db, personalData } = dependencies;
   const [tokens] = await askReadModels(ctx, [indexedTokens(payer.tokens, db, personalData)], notSearchable);
-  const asked = paymentList(typed, tokens);
+  const asked = listWith(typed, tokens);
   const [found] = await askReadModels(ctx, [narrowed(db, asked.filter)], notSearchable);
   const list = { ...asked, all: () => paymentsOf(db, found) };
   await dependencies.show(ctx, 'payments/payments.njk', {
