@@ -217,6 +217,7 @@ function createErasures(db: Knex, tables: KeyTables): Erasures {
   const erasures = () => db('erasures').withSchema(keySchema);
   return {
     async begin(begun) {
+      if (begun.length === 0) return;
       await tables.ready();
       // The column has the name that an earlier release gave it, when only payments were erased.
       const added = begun.map(({ subject, ...rest }) => ({ transaction_id: subject, ...rest }));

@@ -1,14 +1,15 @@
 /**
- * Keeps the keys of erased personal data destroyed. A failover or a restore of PostgreSQL can bring back an older copy with
- * such keys. The checkpoint of this list is in the same copy, so the erasures since then are read again, and their keys
- * destroyed again. Decision 66.
+ * Keeps the keys of erased personal data destroyed. A failover or a restore of PostgreSQL can bring back an older copy, with
+ * such keys and without the note of an erasure under way. The checkpoint of this list is in the same copy, so the erasures
+ * since then are read again, noted again and their keys destroyed again. Decision 66.
  */
 import type { Log } from '@ledger/kernel/log.ts';
-import type { KeyStore } from '@ledger/personal-data/key-store.ts';
+import type { Erasures, KeyStore } from '@ledger/personal-data/key-store.ts';
 import { KeysUnavailable } from '@ledger/personal-data/sealed.ts';
 import { rowsWithin } from '@ledger/postgres/error-codes.ts';
 import type { Followed, Projection } from '@ledger/projections/runtime/projection.ts';
 import type { Knex } from 'knex';
+import { paymentIdOf, paymentStreamPrefix } from '../events/payment.ts';
 import { readErasure } from '../events/personal-data.ts';
 
 export const erasedKeysList = {
@@ -20,7 +21,7 @@ export const erasedKeysList = {
 
 /** The table `returned` says when keys were back, and how many. */
 export function createErasedKeys(dependencies: {
-  store: Pick<KeyStore, 'destroy' | 'freeOldVersions'>;
+  store: Pick<KeyStore, 'destroy' | 'freeOldVersions'> & { erasures: Pick<Erasures, 'begin'> };
   log: Pick<Log, 'warn'>;
 }): Projection {
   const { store, log } = dependencies;
@@ -32,13 +33,20 @@ export function createErasedKeys(dependencies: {
     },
     async project(events, db) {
       const named = events.flatMap((event) => readErasure(event).data.keys);
+      const ofPayments = events.filter(({ streamName }) => streamName.startsWith(paymentStreamPrefix));
+      // From these notes the next retention pass removes emails that were on their way into the outbox.
+      const begun = ofPayments.map((event) => {
+        const subject = paymentIdOf(event.streamName);
+        return { subject, reason: readErasure(event).data.reason, actor: 'reactor:retention' };
+      });
       // With the keys: once they are destroyed, nobody can count them any more.
       const record = async (keys: number, trx: Knex.Transaction) => {
         log.warn({ keys }, 'keys of erased personal data were back in PostgreSQL, and are destroyed again');
         await trx.raw('insert into erased_keys.returned (keys) values (?)', [keys]);
       };
       // Whatever keeps them from being destroyed now is tried again: no erasure is passed over.
-      const keys = await store.destroy(named, record).catch((cause: unknown) => {
+      const destroyed = store.erasures.begin(begun).then(() => store.destroy(named, record));
+      const keys = await destroyed.catch((cause: unknown) => {
         if (cause instanceof KeysUnavailable) throw cause;
         throw new KeysUnavailable('Keys of erased personal data cannot be destroyed now', { cause });
       });

@@ -4,7 +4,10 @@ import { KeysUnavailable, type PersonalDataReader } from '@ledger/personal-data/
 import { prepare } from '@ledger/projections/runtime/checkpoints.ts';
 import test, { type ExecutionContext } from 'ava';
 import { paymentStream } from '../../src/events/payment.ts';
+import { resolutionStream } from '../../src/events/unmatched.ts';
+import { createErase } from '../../src/personal-data/erase.ts';
 import { createErasedKeys, erasedKeysList } from '../../src/personal-data/erased-keys.ts';
+import { createRetentionPass } from '../../src/personal-data/retention.ts';
 import { until } from '../embedded/helpers.ts';
 import { caughtUp, log, run } from '../projections/helpers.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -79,11 +82,46 @@ test.serial(
   },
 );
 
+test.serial(
+  'an erasure that an older copy of PostgreSQL has forgotten is under way again, so that late emails of it are removed',
+  async (t) => {
+    const { asked, db, eventStore, parts, pay, ...ledger } = await start(t);
+    const id = await pay(1);
+    const late: string[][] = [];
+    const onErased = async (ids: readonly string[], isLate: boolean) => isLate && late.push([...ids]) > 0;
+    const erasing = createErase({ ...parts, onErased });
+    await erasing(asked(id));
+    await db('personal_data.erasures').delete();
+
+    const { personalData, runtime, url } = ledger;
+    const list = createErasedKeys({ store: parts.store, log });
+    run(t, list, { eventStore }, { db, url }, { personalData, runtime });
+    await caughtUp([erasedKeysList], { eventStore }, { db });
+    const pass = createRetentionPass({ ...ledger, db, log, erase: erasing, retention: null });
+    ledger.project(t);
+    await ledger.caughtUp();
+    await db('personal_data.erasures').update({ begun_at: '2026-11-20T00:00:00Z' });
+    await pass(new AbortController().signal);
+    t.deepEqual(late, [[id]]);
+    t.deepEqual(await db('personal_data.erasures'), []);
+
+    const [event] = (await eventStore.load(paymentStream(id))).slice(-1);
+    if (!event) throw new Error('There is no event');
+    const ofResult = { ...event, streamName: resolutionStream('0') };
+    await db.transaction(async (trx) => await list.project([ofResult], trx, {} as PersonalDataReader));
+    t.deepEqual(await db('personal_data.erasures'), [], 'no email is about a result in quarantine');
+  },
+);
+
 test('that keys cannot be destroyed is said in the words of the store, if it knows why', async (t) => {
   // It needs neither before the keys are destroyed.
   const none = [] as unknown as [never, never];
   const projecting = async (failure: Error) => {
-    const store = { destroy: () => Promise.reject(failure), freeOldVersions: async () => undefined };
+    const store = {
+      destroy: () => Promise.reject(failure),
+      erasures: { begin: async () => undefined },
+      freeOldVersions: async () => undefined,
+    };
     return await t.throwsAsync(async () => await createErasedKeys({ store, log }).project([], ...none), {
       instanceOf: KeysUnavailable,
     });

@@ -134,4 +134,15 @@ export const momentMutants: Readonly<Record<string, Omit<Mutant, 'name'>>> = {
     payments: 25,
     seeds: 20,
   },
+  'erasure-forgotten': {
+    what: 'An erasure under way that is missing in an older copy of PostgreSQL is forgotten',
+    file: 'src/personal-data/erased-keys.ts',
+    code: 'store.erasures.begin(begun)',
+    becomes: 'Promise.resolve()',
+    seenBy: ['erased-sent'],
+    plan: 'erasure-forgotten',
+    fault: 'erase-sending',
+    payments: 40,
+    seeds: 20,
+  },
 };
