@@ -29,7 +29,11 @@ export function createDrain(
   const underWay = new Map<Socket, ServerResponse>();
   const begun = new Set<Promise<unknown>>();
   let isEnding = false;
-  let closeIfDone = () => {};
+  /** Set once connections that wait for a request may end. */
+  let idle: Server | null = null;
+  const closeIfDone = () => {
+    if (underWay.size === 0) idle?.close();
+  };
   const endWithAnswer = (response: ServerResponse) => {
     if (!response.headersSent) response.setHeader('Connection', 'close');
   };
@@ -59,9 +63,7 @@ export function createDrain(
       // No new connections. `close` of an HTTP server would break off an answer that is complete and has not left yet.
       NetServer.prototype.close.call(server);
       const cancelIdle = runtime.setTimer(idleMs, () => {
-        closeIfDone = () => {
-          if (underWay.size === 0) server.close();
-        };
+        idle = server;
         closeIfDone();
       });
       const late = Promise.withResolvers<void>();

@@ -109,7 +109,7 @@ function openTail(
 
     /**
      * What is selected after a position that this follows. Ends when the reader is too slow, this is closed, or the log
-     * cannot be read on; for a reader that gives up at some time, the last throws EventStoreUnavailable.
+     * cannot be read any further. In that last case, throws EventStoreUnavailable if the reader has a limit of failures.
      */
     async *read(
       { signal, maxFailures: limit, ...selection }: Options,
